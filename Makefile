@@ -67,7 +67,7 @@ chaos: env ## play while servers and processes fail (until MOVES=100000 and FAUL
 	the lines above name the promise that was broken and the fault before it)
 
 catalogues: env ## gather all texts into templates/locale, and list missing translations
-	@$(VENV)/bin/python -m service.text.messages
+	@$(VENV)/bin/python -m service.text.translation_catalogues
 
 pictures: env ## write the pictures of the documentation, from a real browser
 	$(call step,pictures of the documentation,$(VENV)/bin/python -m tests.pictures,\

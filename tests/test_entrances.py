@@ -17,7 +17,7 @@ from service.app import App
 from service.people import limits
 from service.settings import Settings
 from service.tables import talk
-from service.text.words import make_vocabulary
+from service.text.move_words import make_vocabulary
 from tests import apps
 from workers.incoming import mail_moves
 from workers.incoming.mail_commands import STOP

@@ -95,12 +95,12 @@ def _refuse_name(name: str) -> None:
 
 def gather_catalogues(args: Namespace) -> int:
     from engine import catalogue
-    from service.text import messages
+    from service.text import translation_catalogues
 
     catalogue.allow(args.names)
     if missing := catalogue.find_missing(args.names):
         raise Misuse(f"No installed package brings {', '.join(missing)}; pip install it first.")
-    return WRONG if messages.update_catalogues(args.names) else FINE
+    return WRONG if translation_catalogues.update_catalogues(args.names) else FINE
 
 
 def check_books(args: Namespace) -> int:

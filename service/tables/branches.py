@@ -28,7 +28,7 @@ from service.store.schema import branches
 from service.tables import snapshots
 from service.tables.access import Place, Unknown, require_seat
 from service.tables.snapshots import Snapshot
-from service.text import words
+from service.text import move_words
 
 MAX_BRANCHES = 20
 MAX_MOVES = 500
@@ -158,7 +158,7 @@ def _parse_move(game: Game, state: Any, seat: int, text: str) -> str:
     menu = game.menu(state, seat) if 0 <= seat < seats else ()
     if not menu:
         raise Refused("This seat has nothing to do here; play for another seat, or go back a step.")
-    return str(menus.parse_move(menu, text, words.make_vocabulary(game, ())))
+    return str(menus.parse_move(menu, text, move_words.make_vocabulary(game, ())))
 
 
 def cut(db: Connection, place: Place, number: int, step: int) -> None:

@@ -23,7 +23,7 @@ from service.store.batch import Batch, Verdict
 from service.tables import seat_commands, standing_orders
 from service.tables.access import Place, make_transfer_refusal, require_seat, writing_at
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_table
-from service.text import words
+from service.text import move_words
 from service.text.languages import Sentence
 
 BACK_MOVE = Move("back")
@@ -185,7 +185,7 @@ def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
 def _parse(locked: LockedTable, command: SeatCommand) -> Move:
     """Parse a move; moves of the game come before commands of the table, so that short words work."""
     own = tables.menu(locked.game, locked.position, command.seat)
-    vocabulary = words.make_vocabulary(locked.game, ())
+    vocabulary = move_words.make_vocabulary(locked.game, ())
     with suppress(Refused):
         return menus.parse_move(own, command.text, vocabulary)
     try:

@@ -31,7 +31,7 @@ from service.numbers import parse_int
 from service.store.schema import orders, seats
 from service.tables.locked_table import LockedTable, append_command
 from service.tables.snapshots import load_game_entries
-from service.text import words
+from service.text import move_words
 
 MAX_ORDERS = 5
 MAX_BRANCH_ORDERS = 20
@@ -246,7 +246,7 @@ def _list_conditional(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Con
 def _list_legal_orders(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
     """Yield the orders whose move is legal now."""
     menu = tables.menu(locked.game, locked.position, seat)
-    vocabulary = words.make_vocabulary(locked.game, ())
+    vocabulary = move_words.make_vocabulary(locked.game, ())
     ready = {order.id for order, _, status in _list_conditional(locked, seat) if status == "now"}
     for order in list_orders(locked.flush(), locked.row.id, seat):
         if order.after and order.id not in ready:

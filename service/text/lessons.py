@@ -24,7 +24,7 @@ from engine.menu import Choice, Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
 from engine.scenario import Scenario, ScenarioMoment, ScenarioPicture, Trial
-from service.text import drawing, languages, templates, words
+from service.text import drawing, languages, move_words, templates
 from service.text.drawing import Scene
 from service.text.narration import Narrator
 
@@ -230,7 +230,7 @@ def translate_move(moment: ScenarioMoment, move: str, language: str) -> str:
     """Write a move with the words of this language."""
     if language == languages.SOURCE:
         return move
-    vocabulary = words.make_vocabulary(moment.game, NAMES[: moment.seats], language)
+    vocabulary = move_words.make_vocabulary(moment.game, NAMES[: moment.seats], language)
     return " ".join(next(iter(vocabulary(token)), token) for token in move.split())
 
 
@@ -307,7 +307,7 @@ def draw_lesson(lesson: Lesson, language: str) -> str:
 
 def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
     """Play a move that was written in any language, and answer in this one."""
-    vocabulary = words.make_vocabulary(lesson.moment.game, lesson.names)
+    vocabulary = move_words.make_vocabulary(lesson.moment.game, lesson.names)
     try:
         trial = scenarios.try_instead(lesson.scenario, text, vocabulary)
     except Refused as refused:

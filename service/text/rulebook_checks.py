@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from engine import catalogue
 from engine.options import describe
-from service.text import lessons, rulebook, words
+from service.text import lessons, move_words, rulebook
 from service.text.languages import LANGUAGES, SOURCE
+from service.text.move_words import Vocabulary
 from service.text.rulebook import Manuscript, Section
-from service.text.words import Vocabulary
 
 CODE = re.compile(r"`([^`]+)`")
 MAX_COMMON_CHARS = 40  # of a line that two languages may share; a longer one is not the same by chance
@@ -121,7 +121,7 @@ def _compare_sections(original: Section, translation: Section) -> Iterator[str]:
 def _check_moves(name: str, language: str, original: Section, translation: Section) -> Iterator[str]:
     """Check that each move in backticks is written as letters in this language write it."""
     options = {option.name for option in describe(catalogue.find(name).META.options)}
-    vocabulary = words.make_vocabulary(catalogue.find(name), (), language)
+    vocabulary = move_words.make_vocabulary(catalogue.find(name), (), language)
     moves, translations = CODE.findall(original.text), CODE.findall(translation.text)
     if len(moves) != len(translations):
         yield f"{original.key} has {len(translations)} words in backticks; in English {len(moves)}."

@@ -14,7 +14,7 @@ from engine.contract.cases import Case, make_cases, play_case, sample
 from service import create_app
 from service.app import App
 from service.cli import main
-from service.text import drawing, words
+from service.text import drawing, move_words
 from service.text.drawing import Scene
 from service.text.narration import Narrator
 from tests import apps
@@ -25,7 +25,7 @@ SEAT = re.compile(r"\bseat (\d+)\b", re.IGNORECASE)
 
 @pytest.mark.parametrize("case", make_cases(list(catalogue.find_all().values())), ids=str)
 def test_a_token_for_a_seat_counts_from_1(case: Case) -> None:
-    stems = words.load_dictionary(f"games/{case.game.META.name}").seats
+    stems = move_words.load_dictionary(f"games/{case.game.META.name}").seats
     for position in sample(play_case(case, b"a lantern"), 40):
         for seat in range(case.seats):
             for entry in case.game.menu(position.state, seat):

@@ -23,7 +23,7 @@ from service.tables import judging, opening, snapshots
 from service.tables.locked_table import append_command
 from service.tables.opening import Invitee, NewTable
 from service.tables.snapshots import Snapshot
-from service.text import drawing, languages, rulebook, templates, words
+from service.text import drawing, languages, move_words, rulebook, templates
 from service.text.drawing import Scene
 from service.text.narration import Narrator
 from service.timing import Clock
@@ -62,8 +62,8 @@ def clear_caches() -> None:
     for cached in (
         templates.get_environment,
         languages.load_translations,
-        words.load_dictionary,
-        words.make_vocabulary,
+        move_words.load_dictionary,
+        move_words.make_vocabulary,
         rulebook.load_rulebook,
     ):
         cached.cache_clear()

@@ -22,7 +22,7 @@ from service.numbers import parse_int
 from service.people.letter_settings import Mode
 from service.tables.locked_table import LockedTable
 from service.text.languages import Sentence
-from service.text.words import Vocabulary
+from service.text.move_words import Vocabulary
 from workers.incoming.move_parser import (
     COMMAND_VERBS,
     TALK,

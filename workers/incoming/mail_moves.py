@@ -29,9 +29,9 @@ from service.store.schema import tables as table_rows
 from service.tables import hints, joining, judging, opening, snapshots, standing_orders, talk
 from service.tables.judging import SeatCommand
 from service.tables.locked_table import LockedTable, lock_table
-from service.text import words
+from service.text import move_words
 from service.text.languages import Sentence
-from service.text.words import Vocabulary
+from service.text.move_words import Vocabulary
 from workers.incoming import mail_commands, mail_orders, mail_results
 from workers.incoming.mail_commands import REMATCH, SIT, Doubt
 from workers.incoming.mail_orders import ConditionalOrder
@@ -157,7 +157,7 @@ def play_mail(locked: LockedTable, mail: Mail) -> Progress:
         return Progress(locked, (mail_results.make_refused_line("", NOT_PLAYED[mail.answers]),), True)
     lines = LINES.decode(mail.lines)
     names = tuple(seat.name for seat in locked.seats)
-    vocabulary = words.make_vocabulary(locked.game, names)
+    vocabulary = move_words.make_vocabulary(locked.game, names)
     signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
     body = [line for number, line in enumerate(lines) if number == 0 or _join_words(line) not in signatures]
     parts = [part for line in body for part in _split_moves(line, vocabulary)]

@@ -21,7 +21,7 @@ from service.tables import branch_orders, branches, standing_orders
 from service.tables.branches import Branch, Moves
 from service.tables.locked_table import LockedTable
 from service.text.languages import Sentence
-from service.text.words import Vocabulary
+from service.text.move_words import Vocabulary
 from workers.incoming.move_parser import find_verb, parse_move_line, split_words
 
 AND = re.compile(r"\s*;\s*|\s*,\s+|\s+(?:and|und|en|et)\s+", re.IGNORECASE)

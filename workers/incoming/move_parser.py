@@ -14,7 +14,7 @@ from msgspec import Struct
 from engine import menu as menus
 from engine.menu import Menu, Move
 from engine.refusal import Refused
-from service.text.words import Vocabulary
+from service.text.move_words import Vocabulary
 
 TALK: Literal["talk"] = "talk"
 

@@ -162,7 +162,7 @@ def _list_letter_sentences() -> tuple[str, ...]:
 
 def _iter_letter_messages() -> Iterator[str]:
     """Yield each message of letters, from their templates and the code that writes them, in every language."""
-    from service.text.messages import iter_messages  # 1 MB that a server without mails does not need
+    from service.text.translation_catalogues import iter_messages  # 1 MB that a server without mails does not need
 
     for path in sorted(path for folder in LETTER_FOLDERS for path in folder.glob("*.*")):
         for message in iter_messages(path):

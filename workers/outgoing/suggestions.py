@@ -15,10 +15,10 @@ from engine.game import Game
 from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from engine.record import Table
 from service.numbers import parse_int
-from service.text import words
+from service.text import move_words
 from service.text.languages import SOURCE, Sentence, Translator
+from service.text.move_words import Vocabulary
 from service.text.narration import Narrator
-from service.text.words import Vocabulary
 
 MAX_LINES = 10  # of one verb; the page has them all
 MAX_ENDS = 14  # in one line
@@ -129,14 +129,14 @@ class MoveWriter:
     def __init__(self, game: Game, names: Sequence[str], language: str) -> None:
         self.translator = Translator(language)
         self._game, self._names = game, names
-        self._own = words.make_vocabulary(game, names, language)
+        self._own = move_words.make_vocabulary(game, names, language)
         self._is_english = language == SOURCE
         self.say = min(self._own.table.say, key=len)  # the word that begins a remark to the table
 
     @functools.cached_property
     def _all(self) -> Vocabulary:
         """The words of all languages, which a player's name must not be taken for."""
-        return words.make_vocabulary(self._game, self._names)
+        return move_words.make_vocabulary(self._game, self._names)
 
     def write(self, move: Move, entry: MenuEntry) -> str:
         """Return a whole move of a menu's entry."""

@@ -16,11 +16,11 @@ from service.app import App
 from service.store.batch import Batch
 from service.tables import submitting
 from service.tables.locked_table import LockedTable, lock_table
-from service.text import messages, rulebook, words
+from service.text import move_words, rulebook, translation_catalogues
 from service.text.languages import LANGUAGES, SOURCE, load_translations
+from service.text.move_words import Vocabulary
 from service.text.rulebook import FOLDER, STATIC, load_guide, make_markdown
 from service.text.templates import TEMPLATES
-from service.text.words import Vocabulary
 from tests import apps
 from workers.incoming import mail_commands, mail_orders
 from workers.incoming.mail_commands import RESIGN, list_options, parse_line
@@ -63,7 +63,9 @@ def list_labels(language: str) -> list[str]:
 def list_page_texts() -> frozenset[str]:
     """List the texts on all pages, in English."""
     paths = [*(TEMPLATES / "pages").glob("*.html"), TEMPLATES / "table" / "sentences.txt"]
-    return frozenset(text for path in paths for text in messages.iter_messages(path) if isinstance(text, str))
+    return frozenset(
+        text for path in paths for text in translation_catalogues.iter_messages(path) if isinstance(text, str)
+    )
 
 
 @pytest.fixture
@@ -97,7 +99,7 @@ def start_with_first_seat(app: App) -> apps.Place:
 
 def parse(locked: tuple[LockedTable, ...], line: str, language: str) -> tuple[str, ...]:
     """Parse a line at each table, with the words of one language alone; an empty result means no command."""
-    vocabulary = words.make_vocabulary(locked[0].game, ("Anna", "Berta"), language)
+    vocabulary = move_words.make_vocabulary(locked[0].game, ("Anna", "Berta"), language)
     return tuple(parse_at(table, line, vocabulary) for table in locked)
 
 

@@ -30,7 +30,7 @@ from service.store.batch import NO_REASON
 from service.store.schema import people
 from service.tables import access, submitting
 from service.tables.opening import Invitee
-from service.text import drawing, languages, messages, templates
+from service.text import drawing, languages, templates, translation_catalogues
 from service.text.drawing import Scene
 from service.text.languages import COMMON, LANGUAGES, SOURCE, Sentence
 from service.text.narration import Narrator
@@ -53,7 +53,7 @@ every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=
 
 @pytest.fixture(scope="module")
 def catalogs():
-    return messages.collect_messages()
+    return translation_catalogues.collect_messages()
 
 
 def forms(message):
@@ -71,22 +71,24 @@ def places(text: str) -> set[str]:
 @every_other
 @every_domain
 def test_everything_is_translated(language, domain, catalogs):
-    assert messages.find_untranslated(language, domain, catalogs[domain]) == []
+    assert translation_catalogues.find_untranslated(language, domain, catalogs[domain]) == []
 
 
 @every_other
 @every_domain
 def test_no_translation_is_unused(language, domain, catalogs):
     assert [
-        one.id for one in messages.load_catalogue(language, domain) if one.id and catalogs[domain].get(one.id) is None
+        one.id
+        for one in translation_catalogues.load_catalogue(language, domain)
+        if one.id and catalogs[domain].get(one.id) is None
     ] == []
-    assert messages.load_catalogue(language, domain).obsolete == {}
+    assert translation_catalogues.load_catalogue(language, domain).obsolete == {}
 
 
 @every_other
 @every_domain
 def test_a_translation_has_the_same_places_for_words(language, domain):
-    for message in messages.load_catalogue(language, domain):
+    for message in translation_catalogues.load_catalogue(language, domain):
         originals, translated = forms(message)
         if message.id:
             assert {place for text in translated for place in places(text)} == {
@@ -101,7 +103,7 @@ def test_a_translation_has_the_same_places_for_words(language, domain):
 def test_a_catalogue_has_a_glossary_and_the_typography_of_its_language(language, domain):
     source = languages.get_catalogue_path(language, domain).read_text("utf-8")
     assert re.match(rf"# {LANGUAGES[language]}\. Glossary: \w", source)
-    for message in messages.load_catalogue(language, domain):
+    for message in translation_catalogues.load_catalogue(language, domain):
         for text in list(forms(message))[1] if message.id else ():
             if language == "fr":
                 assert not re.search(r"(?<=[^\W\d])[ \u00a0][;!?]|\w[;!?](?![\w=])|“", text), text
@@ -113,8 +115,8 @@ def test_a_catalogue_has_a_glossary_and_the_typography_of_its_language(language,
 
 def test_a_message_that_is_missing_would_be_named(catalogs, monkeypatch, tmp_path):
     monkeypatch.setattr(languages, "CATALOGUES", tmp_path)
-    messages.update_catalogue("nl", "kaiser", catalogs["kaiser"])
-    assert "The game is over. First place: %(winners)s." in messages.find_untranslated(
+    translation_catalogues.update_catalogue("nl", "kaiser", catalogs["kaiser"])
+    assert "The game is over. First place: %(winners)s." in translation_catalogues.find_untranslated(
         "nl", "kaiser", catalogs["kaiser"]
     )
     with languages.get_catalogue_path("nl", "kaiser").open("rb") as file:
@@ -132,7 +134,7 @@ def test_bringing_a_catalogue_up_to_date_changes_nothing_when_nothing_is_new(cat
         path = languages.get_catalogue_path(language, domain)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        messages.update_catalogue(language, domain, catalogs[domain])
+        translation_catalogues.update_catalogue(language, domain, catalogs[domain])
         assert path.read_text("utf-8") == text
 
 
@@ -144,7 +146,7 @@ def list_english(language: str) -> dict[str, list[str]]:
     """Return, by domain, the long English sentences that must not be seen in this language."""
     sentences_of: dict[str, list[str]] = {}
     for domain in DOMAINS:
-        for message in messages.load_catalogue(language, domain):
+        for message in translation_catalogues.load_catalogue(language, domain):
             originals, translated = forms(message)
             for text in originals if message.id and originals != translated else ():
                 for bit in re.split(r"%\(\w+\)s|\{\w+\}", text):

@@ -9,7 +9,7 @@ from engine import catalogue
 from engine.menu import Choice, Move, make_menu
 from service.app import App
 from service.store.schema import letters, seats, talk
-from service.text import words
+from service.text import move_words
 from service.text.languages import Sentence
 from tests import apps
 from tests.workers.incoming.test_inbox import app, deliver, last_letter, list_mailed_moves, report, rows, start, text
@@ -55,7 +55,7 @@ DECLINATIONS = ("nee bedankt", "no thanks", "Nein danke.", "non merci", "count m
 
 @pytest.mark.parametrize(("line", "move"), EVERYDAY_MOVES.items())
 def test_courtesy_and_numbers_are_no_obstacle(line: str, move: str) -> None:
-    assert str(parse_move_line(line, MENU, words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))) == move
+    assert str(parse_move_line(line, MENU, make_vocabulary())) == move
 
 
 def test_an_everyday_word_that_begins_like_a_command_does_not_stop_the_mail() -> None:
@@ -70,7 +70,7 @@ def test_a_remark_may_be_a_picture(line: str) -> None:
 
 @pytest.mark.parametrize(("line", "move"), MISSPELT_MOVES.items())
 def test_a_slip_of_the_pen_is_guessed(line: str, move: str) -> None:
-    meaning = parse_move_line(line, MENU, words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, MENU, make_vocabulary())
     assert isinstance(meaning, Guess)
     assert str(meaning.move) == move
 
@@ -95,7 +95,7 @@ def test_another_players_idea_is_neither_played_nor_asked_about(line: str) -> No
 
 
 def test_a_player_whose_name_announces_a_move_elsewhere_is_a_player() -> None:
-    vocabulary = words.make_vocabulary(catalogue.find("kaiser"), ("Mia", "Berta"))
+    vocabulary = move_words.make_vocabulary(catalogue.find("kaiser"), ("Mia", "Berta"))
     assert str(parse_move_line("la mia mossa: A14 A8", MENU, make_vocabulary())) == "move A14 A8"
     assert parse_move_line("Mia: A14 A8", MENU, vocabulary) == TALK
 
@@ -107,8 +107,8 @@ def test_what_is_near_to_nothing_or_to_several_moves_is_not_guessed(line: str) -
     )
 
 
-def make_vocabulary() -> words.Vocabulary:
-    return words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta"))
+def make_vocabulary() -> move_words.Vocabulary:
+    return move_words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta"))
 
 
 @pytest.mark.parametrize("line", YES)

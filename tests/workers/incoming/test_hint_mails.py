@@ -12,7 +12,7 @@ from service.store.schema import hints as rows_of_hints
 from service.tables import access
 from service.tables.access import Place
 from service.tables.opening import Invitee
-from service.text import words
+from service.text import move_words
 from service.timing import Clock
 from tests import apps
 from tests.apps import FakeTime
@@ -40,7 +40,7 @@ def table(app: App, agreed: bool = True) -> list[Place]:
 @pytest.mark.parametrize("line", WORDS)
 def test_one_word_asks_for_a_hint(app, line):
     snapshot = apps.load_table(app, table(app)[0].table)
-    assert parse_move_line(line, (), words.make_vocabulary(snapshot.game, snapshot.names)) == Move("hint")
+    assert parse_move_line(line, (), move_words.make_vocabulary(snapshot.game, snapshot.names)) == Move("hint")
 
 
 def test_the_answer_names_a_move_that_can_be_sent_back(app):
@@ -95,6 +95,6 @@ def test_letters_name_the_word_where_there_are_hints(app):
 
 def test_a_word_about_hints_is_talk(app):
     snapshot = apps.load_table(app, table(app)[0].table)
-    vocabulary = words.make_vocabulary(snapshot.game, snapshot.names)
+    vocabulary = move_words.make_vocabulary(snapshot.game, snapshot.names)
     for line in ("thanks for the hint about the restaurant", "Good move!", "Bon coup !"):
         assert parse_move_line(line, (), vocabulary) == "talk"

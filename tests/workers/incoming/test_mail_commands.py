@@ -19,7 +19,7 @@ from service.people.letter_settings import TableLetterSettings
 from service.store.schema import seats
 from service.tables import standing_orders
 from service.tables.access import Place
-from service.text import words
+from service.text import move_words
 from service.text.languages import LANGUAGES, Sentence, Translator, translate
 from tests import apps
 from tests.apps import FakeTime
@@ -79,8 +79,8 @@ def app(tmp_path, clock: FakeTime) -> Iterator[App]:
 
 
 @pytest.fixture
-def vocabulary() -> words.Vocabulary:
-    return words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta"))
+def vocabulary() -> move_words.Vocabulary:
+    return move_words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta"))
 
 
 def load_table_settings(app: App, place: Place) -> TableLetterSettings:
@@ -115,7 +115,7 @@ def test_talk_asks_for_nothing(vocabulary, line):
 
 
 def test_where_stop_is_a_move_it_stops_no_letters():
-    vocabulary = words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
+    vocabulary = move_words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
     for offered in ((), make_menu("stop")):
         assert parse_command("stop", offered, vocabulary) is None
         assert parse_command("stop letters", offered, vocabulary) == Move("letters", ("none",))
@@ -124,7 +124,7 @@ def test_where_stop_is_a_move_it_stops_no_letters():
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_the_commands_of_the_help_are_understood(language, game):
-    vocabulary = words.make_vocabulary(catalogue.find(game), ("Anna", "Berta"))
+    vocabulary = move_words.make_vocabulary(catalogue.find(game), ("Anna", "Berta"))
     *lines, hint, condition = list_help(Translator(language))
     assert parse_order(condition.command.replace("...", "flip"), vocabulary) == ConditionalOrder(("flip",), "flip")
     assert parse_move_line(hint.command, (), vocabulary) == Move("hint")
@@ -142,7 +142,7 @@ def test_the_commands_of_the_help_are_understood(language, game):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_forms_that_answers_suggest_are_understood(language):
-    vocabulary = words.make_vocabulary(catalogue.find("carcassonne"), ("Anna", "Berta"))
+    vocabulary = move_words.make_vocabulary(catalogue.find("carcassonne"), ("Anna", "Berta"))
     shown = {
         "Write a vacation with its first and last day, such as: vacation 2027-07-01 2027-07-14": "vacation",
         "Write the move after the word order, such as: order pass": "order",

@@ -7,7 +7,7 @@ import pytest
 from engine import catalogue
 from engine.menu import Choice, Move, make_menu
 from engine.refusal import Refused
-from service.text import words
+from service.text import move_words
 from workers.incoming.move_parser import TALK, Guess, parse_move_line
 
 ROAD = (
@@ -90,19 +90,19 @@ ON_STONES = {
 
 @pytest.mark.parametrize(("line", "move"), SPOKEN_LINES.items(), ids=str)
 def test_people_write_as_they_speak(line, move):
-    meaning = parse_move_line(line, ROAD, words.make_vocabulary(catalogue.find("kurier"), ("Piet Jan", "Berta")))
+    meaning = parse_move_line(line, ROAD, move_words.make_vocabulary(catalogue.find("kurier"), ("Piet Jan", "Berta")))
     assert str(meaning) == (move or TALK)
 
 
 @pytest.mark.parametrize(("line", "move"), ON_STONES.items(), ids=str)
 def test_the_only_verb_may_be_left_out_where_numbers_tell(line, move):
-    meaning = parse_move_line(line, STONES, words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, STONES, move_words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta")))
     assert str(meaning) == (move or TALK)
 
 
 @pytest.mark.parametrize(("line", "why"), MISFITS.items(), ids=str)
 def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
-    meaning = parse_move_line(line, ROAD, words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, ROAD, move_words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta")))
     if isinstance(meaning, Guess):
         meaning = meaning.why
     assert isinstance(meaning, Refused)
@@ -111,14 +111,14 @@ def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
 
 @pytest.mark.parametrize("line", ["flip?", "rob purse1 ?", "Should I deploy lady Baikal-Bar?", "drehe um？"])
 def test_a_question_is_not_played(line):
-    meaning = parse_move_line(line, ROAD, words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta")))
+    meaning = parse_move_line(line, ROAD, move_words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta")))
     assert not isinstance(meaning, Move)
     assert not isinstance(meaning, Guess) or "question" in str(meaning.why)
-    assert parse_move_line("undo?", ROAD, words.make_vocabulary(catalogue.find("kurier"), ())) == Move("undo")
+    assert parse_move_line("undo?", ROAD, move_words.make_vocabulary(catalogue.find("kurier"), ())) == Move("undo")
 
 
 def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
-    vocabulary = words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
+    vocabulary = move_words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
     assert parse_move_line("pauze", (*ROAD, *make_menu("pause")), vocabulary) == Move("pause")
 
 
@@ -127,5 +127,5 @@ COMPOUND_WORDS = ("figuur meeple klooster-liggend", "Figur Meeple Kloster-liegen
 
 @pytest.mark.parametrize("line", COMPOUND_WORDS)
 def test_every_word_of_a_composed_one_is_understood_in_the_language_of_its_writer(line):
-    meaning = parse_move_line(line, CLOISTER, words.make_vocabulary(catalogue.find("carcassonne"), ()))
+    meaning = parse_move_line(line, CLOISTER, move_words.make_vocabulary(catalogue.find("carcassonne"), ()))
     assert str(meaning) == "figure meeple cloister-lying"

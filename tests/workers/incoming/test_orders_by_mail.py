@@ -14,7 +14,7 @@ from service.tables import access, standing_orders
 from service.tables.access import Place
 from service.tables.locked_table import lock_table
 from service.tables.opening import Invitee
-from service.text.words import make_vocabulary
+from service.text.move_words import make_vocabulary
 from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import deliver, last_letter, report, text

@@ -7,7 +7,7 @@ import pytest
 from engine import catalogue
 from engine.menu import Choice, Move, make_menu
 from service.app import App
-from service.text import words
+from service.text import move_words
 from tests import apps
 from tests.workers.incoming.test_inbox import (
     app,
@@ -25,7 +25,7 @@ from workers.incoming.move_parser import parse_move_line
 assert app  # the fixture
 MENU = (Choice("move", (("A14", "A8"), ("A15", "A9"), ("A9", "Z"))), *make_menu("undo", "resign"))
 MOVE, OTHER = Move("move", ("A14", "A8")), Move("move", ("A15", "A9"))
-WORDS = words.make_vocabulary(catalogue.find("kaiser"), ("Anna Bell", "Berta"))
+WORDS = move_words.make_vocabulary(catalogue.find("kaiser"), ("Anna Bell", "Berta"))
 # What takes a move back; {} is the move.
 TAKEN_BACK = r"""
 {}. Just kidding, need to think|{} - no, scratch that, I'll write again tonight|{} ... nah|{}. Nope|{}. Wait!

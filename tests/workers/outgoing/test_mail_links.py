@@ -12,7 +12,7 @@ from engine import catalogue
 from engine import table as tables
 from service.app import App
 from service.tables.access import Place
-from service.text import words
+from service.text import move_words
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.apps import FakeTime
@@ -49,7 +49,7 @@ def compute_menu(app: App, place: Place) -> tables.Menu:
 def test_each_link_of_a_letter_opens_a_mail_with_a_move_of_the_menu(app, game, language):
     place = play_until_choice(app, game)[0]
     letter, table = write_letter(app, place, "turn", language), apps.load_table(app, place.table)
-    menu, vocabulary = compute_menu(app, place), words.make_vocabulary(table.game, table.names)
+    menu, vocabulary = compute_menu(app, place), move_words.make_vocabulary(table.game, table.names)
     offered = {str(move) for entry in menu for move in entry.iter_moves()}
     for kind in ("plain", "html"):
         mails = list_mails(letter, kind)

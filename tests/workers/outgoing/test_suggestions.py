@@ -9,7 +9,7 @@ import pytest
 from engine import catalogue
 from engine import table as tables
 from engine.menu import Choice, Menu, Move, Number, Subset
-from service.text import lessons, words
+from service.text import lessons, move_words
 from service.text.languages import LANGUAGES
 from service.text.narration import Narrator
 from workers.incoming.move_parser import NewRemark, parse_move_line
@@ -28,7 +28,7 @@ def test_every_move_as_letters_write_it_is_understood(game):
     sample, random, vocabulary = (
         lessons.start_sample(game, seats, b"hints"),
         Random(1),
-        words.make_vocabulary(game, NAMES[:seats]),
+        move_words.make_vocabulary(game, NAMES[:seats]),
     )
     writers = {language: MoveWriter(game, NAMES[:seats], language) for language in LANGUAGES}
     for number, _ in enumerate(lessons.play_randomly(sample, random)):
@@ -109,7 +109,7 @@ def test_a_choice_of_some_and_a_number_say_how_many():
 @every_language
 def test_what_may_be_said_at_any_time_is_understood(language):
     game = catalogue.find("kaiser")
-    sample, vocabulary = lessons.start_sample(game, 2, b"hints"), words.make_vocabulary(game, NAMES[:2])
+    sample, vocabulary = lessons.start_sample(game, 2, b"hints"), move_words.make_vocabulary(game, NAMES[:2])
     offered = (*(entry for entry in tables.list_commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
     writer = MoveWriter(game, NAMES[:2], language)
     moves = [parse_move_line(text, offered, vocabulary) for text in suggestions.list_commands(sample.table, 0, writer)]
@@ -119,7 +119,7 @@ def test_what_may_be_said_at_any_time_is_understood(language):
 
 def test_turnings_have_degrees_which_are_understood_and_older_forms_still_are():
     game = catalogue.find("carcassonne")
-    menu, vocabulary = (Choice("place", (("1,0", "0"), ("1,0", "90"))),), words.make_vocabulary(game, NAMES[:2])
+    menu, vocabulary = (Choice("place", (("1,0", "0"), ("1,0", "90"))),), move_words.make_vocabulary(game, NAMES[:2])
     for text in ("place 1,0 90°", "lege 1,0 90°", "place 1,0 90", "leg 1,0 90°."):
         assert parse_move_line(text, menu, vocabulary) == Move("place", ("1,0", "90")), text
 

@@ -1,4 +1,4 @@
-"""The words of players: other ways to write the verbs and tokens of a game, in every language."""
+"""The words that players type in a move: other ways to write the verbs and tokens of a game, in every language."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from engine.game import Game, begin
 from engine.games.carcassonne import boxes
 from engine.menu import Choice
 from engine.options import parse as parse_options
-from service.text import words
+from service.text import move_words
 from service.text.templates import TEMPLATES
 
 GAMES = sorted(catalogue.find_all())
@@ -30,7 +30,7 @@ def file(folder: str) -> dict[str, dict[str, dict[str, list[str]]]]:
 @pytest.mark.parametrize("folder", ["table", *(f"games/{name}" for name in GAMES)])
 def test_every_verb_is_known_in_every_language(folder):
     words_of = file(folder)
-    verbs = {verb for language in words.LANGUAGES for verb in words_of[language].get("verbs", {})}
+    verbs = {verb for language in move_words.LANGUAGES for verb in words_of[language].get("verbs", {})}
     in_english = {"bonus", "status", "help", "pause", "stop"}
     for language in ("nl", "fr", "de"):
         assert verbs - words_of[language]["verbs"].keys() <= in_english | {"Z"}, language
@@ -39,15 +39,15 @@ def test_every_verb_is_known_in_every_language(folder):
 @pytest.mark.parametrize("language", ["nl", "fr", "de"])
 @pytest.mark.parametrize("box", boxes.BOXES, ids=lambda box: box.option)
 def test_the_verbs_of_every_box_can_be_written_in_every_language(box, language):
-    assert set(box.verbs) <= words.load_dictionary("games/carcassonne", language).verbs.keys() | {"message"}
+    assert set(box.verbs) <= move_words.load_dictionary("games/carcassonne", language).verbs.keys() | {"message"}
 
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("kind", ["verbs", "tokens"])
 def test_no_word_means_two_things(name, kind):
     meaning: defaultdict[str | None, set[str]] = defaultdict(set)
-    dictionaries = [words.load_dictionary(f"games/{name}")] + (
-        [words.load_dictionary("table")] if kind == "verbs" else []
+    dictionaries = [move_words.load_dictionary(f"games/{name}")] + (
+        [move_words.load_dictionary("table")] if kind == "verbs" else []
     )
     for dictionary in dictionaries:
         for word, forms in getattr(dictionary, kind).items():
@@ -71,7 +71,7 @@ def first_menus(game: Game) -> itertools.chain[Choice]:
 @pytest.mark.parametrize("name", GAMES)
 def test_every_move_on_a_first_menu_can_be_written_in_every_language(name):
     game = catalogue.find(name)
-    vocabulary = words.make_vocabulary(game, ("Anna", "Berta"))
+    vocabulary = move_words.make_vocabulary(game, ("Anna", "Berta"))
     for entry in first_menus(game):
         move = next(entry.iter_moves())
         for verb in vocabulary(entry.verb):
@@ -91,10 +91,10 @@ def test_every_move_on_a_first_menu_can_be_written_in_every_language(name):
     ],
 )
 def test_a_token_with_a_number_is_translated_too(game, token, form):
-    assert form in words.make_vocabulary(catalogue.find(game), ("Anna", "Berta"))(token)
+    assert form in move_words.make_vocabulary(catalogue.find(game), ("Anna", "Berta"))(token)
 
 
 def test_a_token_without_a_translation_has_no_other_form():
-    vocabulary = words.make_vocabulary(catalogue.find("kaiser"), ("Anna",))
+    vocabulary = move_words.make_vocabulary(catalogue.find("kaiser"), ("Anna",))
     assert vocabulary("A15") == ()
     assert vocabulary("purse1") == ()
