@@ -97,7 +97,7 @@ def check_sign_in_link(app_links: Links, row: Any, token: str, now: int) -> Prov
     return ProvenPerson(row.id) if at <= now < at + SIGN_IN_AGE_S and not is_used else None
 
 
-def find_visitor(db: Connection, key: str) -> SignedIn | None:
+def find_signed_in(db: Connection, key: str) -> SignedIn | None:
     """Return the person who is signed in on the device whose cookie holds this key; None if the visit has ended."""
     own = select(people).select_from(visits.join(people)).where(visits.c.key == hash_token(key))
     row = db.execute(own).one_or_none()

@@ -58,7 +58,7 @@ def _parse_join_token(app: App, token: str) -> str:
 def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: str = "") -> str:
     """Take the next free seat of an open table; return the seat's link.
 
-    `visit` is the key of the visitor's visit. Unless the person of this address is signed in by it, the seat gets no
+    `visit` is the key in the device's cookie. Unless the person of this address is signed in by it, the seat gets no
     letters until the address is proven. A guest without an address can add one later.
     """
     table, name = _parse_join_token(app, token), register.clean_name(guest.name)
@@ -81,11 +81,11 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: st
 
 
 def is_proven(app: App, db: Connection, person: int, visit: str) -> bool:
-    """Return whether this person's address needs no proof by letter; `visit` is the key of the visitor's visit."""
+    """Return whether this person's address needs no proof by letter; `visit` is the key in the device's cookie."""
     if not app.settings.confirms:
         return True
-    visitor = proof.find_visitor(db, visit) if visit else None
-    return visitor is not None and visitor.id == person
+    signed_in = proof.find_signed_in(db, visit) if visit else None
+    return signed_in is not None and signed_in.id == person
 
 
 def owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:

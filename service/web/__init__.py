@@ -44,6 +44,7 @@ from service.web.error_pages import answer_error
 from service.web.feed_pages import own_feeds, table_feed
 from service.web.follower_pages import followers
 from service.web.host_pages import host, mailbox, monitoring
+from service.web.leaving_pages import leaving_pages
 from service.web.lesson_pages import learning
 from service.web.lobby_pages import draw_board, joining_pages, lobby_page
 from service.web.new_table_pages import new_table
@@ -73,6 +74,7 @@ BLUEPRINTS = (
     learning,
     guide,
     account,
+    leaving_pages,
     letters,
     connections,
     channel_forms,

@@ -1,18 +1,17 @@
-"""A person's own pages: proving an address, signing in by a letter, my tables, and deleting the account."""
+"""A person's own pages: proving an address, signing in by a letter, and my tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-import msgspec
-from flask import Blueprint, Response, abort, make_response, redirect, request, session, url_for
+from flask import Blueprint, Response, abort, redirect, request, session, url_for
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
 from engine.refusal import Refused
-from service.accounts import leaving, my_tables, signing_in
+from service.accounts import my_tables, signing_in
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
 from service.accounts.signing_in import AnsweredClaim
 from service.notify import channels
@@ -23,7 +22,14 @@ from service.tables import access, judging
 from service.text.languages import Sentence, translate, translate_in_game
 from service.web.current_request import get_app, get_language
 from service.web.rendering import join_names, render
-from service.web.visitors import VISIT, begin_visit, find_visit_key, load_visitor, require_visitor, writing_as_visitor
+from service.web.signed_in import (
+    VISIT,
+    begin_visit,
+    find_visit_key,
+    load_signed_in,
+    require_signed_in,
+    writing_as_signed_in,
+)
 
 account = Blueprint("account", __name__)
 FREE_SEAT = Sentence("a free seat")
@@ -114,18 +120,6 @@ class MyTablesPage(Struct, frozen=True):
     @property
     def running(self) -> tuple[MyTableRow, ...]:
         return self.to_move + self.waiting + self.gathering
-
-
-class DeletePage(Struct, frozen=True):
-    """Everything `delete.html` shows; `running` counts the games that deleting ends."""
-
-    address: str
-    running: int
-    error: Refused | None = None
-
-
-class DeletedPage(Struct, frozen=True):
-    """The page `deleted.html`, which always says the same."""
 
 
 # Proving an address
@@ -234,7 +228,7 @@ def complete_sign_in(token: str) -> Reply:
 @account.post("/leave")
 def sign_out() -> Reply:
     """Sign out on this device, or on all."""
-    person = load_visitor()
+    person = load_signed_in()
     if person and request.form.get("everywhere"):
         signing_in.sign_out_everywhere(get_app(), person.proof)
     elif person:
@@ -249,7 +243,7 @@ def sign_out() -> Reply:
 @account.get("/my")
 def show_tables() -> Reply:
     """Show all tables of the signed-in person."""
-    person = load_visitor()
+    person = load_signed_in()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
     return render("my.html", _make_my_tables_page(person, parse_int(request.args.get("page", ""), MAX_PAGE) or 0))
@@ -258,7 +252,7 @@ def show_tables() -> Reply:
 @account.get("/my/table/<table>")
 def open_table(table: str) -> Reply:
     """Go to one of my tables; links that leave in calendars, feeds and webhooks lead here, and not to a seat."""
-    person = load_visitor()
+    person = load_signed_in()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
     with get_app().store.reading() as db:
@@ -269,7 +263,7 @@ def open_table(table: str) -> Reply:
 @account.post("/my/claim")
 def answer_claim() -> Reply:
     """Confirm or refuse a seat that was taken with my address."""
-    link = _answer_claim(require_visitor().proof).link
+    link = _answer_claim(require_signed_in().proof).link
     return redirect(url_for("table.show", link=link) if link else url_for("account.show_tables"), 303)
 
 
@@ -277,7 +271,7 @@ def answer_claim() -> Reply:
 def renew_seat_link() -> Reply:
     """Give one of my seats a new link."""
     table, seat = request.form.get("table", ""), parse_int(request.form.get("seat", ""))
-    with writing_as_visitor() as (db, person):
+    with writing_as_signed_in() as (db, person):
         signing_in.renew_link(get_app(), db, person.proof, table, seat)
     return redirect(url_for("account.show_tables", renewed=table), 303)
 
@@ -286,7 +280,7 @@ def renew_seat_link() -> Reply:
 def renew_settings_link() -> Reply:
     """Give me a new link to my letter settings, and remove what I do not keep."""
     keep = [number for text in request.form.getlist("kept") if (number := parse_int(text)) is not None]
-    with writing_as_visitor() as (db, person):
+    with writing_as_signed_in() as (db, person):
         signing_in.renew_settings_link(db, person.proof, keep, keep_feeds="feeds" in request.form)
     return redirect(url_for("account.show_tables", renewed="settings"), 303)
 
@@ -357,41 +351,3 @@ def _find_title(game: str) -> str:
     """Return the title of a game in the reader's language; its name if it is not installed."""
     games: Mapping[str, Any] = catalogue.find_all()
     return translate_in_game(get_language(), game, games[game].META.title if game in games else game)
-
-
-# Export and deletion
-
-
-@account.get("/my/export.json")
-def export() -> Response:
-    """Send everything that this server stores about me."""
-    belongings = leaving.export_person(get_app(), require_visitor().proof)
-    response = make_response(msgspec.json.format(msgspec.json.encode(belongings), indent=1))
-    response.headers["Content-Type"] = "application/json"
-    response.headers["Content-Disposition"] = 'attachment; filename="depesche.json"'
-    response.headers["Cache-Control"] = "no-store"
-    return response
-
-
-@account.get("/my/delete")
-def ask_to_delete() -> Response:
-    """Show what deleting my account means, and the form for it."""
-    return _render_deletion(require_visitor())
-
-
-@account.post("/my/delete")
-def delete_account() -> Response:
-    """Delete my account."""
-    person = require_visitor()
-    try:
-        leaving.delete_person(get_app(), person.proof, request.form.get("address", ""))
-    except Refused as refused:
-        return _render_deletion(person, refused)
-    session.clear()
-    return render("deleted.html", DeletedPage())
-
-
-def _render_deletion(person: SignedIn, error: Refused | None = None) -> Response:
-    with get_app().store.reading() as db:
-        running = len(my_tables.list_running(get_app(), db, person.id))
-    return render("delete.html", DeletePage(person.address, running, error), 422 if error else 200)

@@ -29,7 +29,7 @@ from service.tables import access
 from service.text.languages import Translator
 from service.text.templates import TEMPLATES
 from service.web.current_request import get_app, get_language
-from service.web.visitors import find_visitor
+from service.web.signed_in import find_signed_in
 
 channel_forms = Blueprint("channels", __name__, url_prefix="/wishes/<token>/channels")
 # The groups of notices that come by mail, for each choice of letters.
@@ -184,9 +184,9 @@ def add_device(link: str) -> Response:
         endpoint = form.get("endpoint", "")
         parse_url(endpoint)  # refuses all but an https address
         seat = queries.list_seats(db, place.table)[place.seat]
-        player, visitor = proof.require_reader(app.settings, seat), find_visitor(db)
+        player, signed_in = proof.require_reader(app.settings, seat), find_signed_in(db)
         device = NewChannel(PUSH, form.get("label", ""), endpoint, secret)
-        if visitor is None or visitor.id != player.id:
+        if signed_in is None or signed_in.id != player.id:
             device = replace(device, table=place.table, link_number=seat.link_number)
         channels.add(db, player, device, app.now())
     app.wakeups.wake("post")

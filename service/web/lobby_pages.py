@@ -26,8 +26,8 @@ from service.timing import Clock
 from service.web.current_request import find_language_argument, get_app, get_language
 from service.web.page_cache import cache_page
 from service.web.rendering import join_names, render, translate_title
+from service.web.signed_in import find_visit_key
 from service.web.table_frame import AboutTable, SeatLine, describe_table, list_seat_lines
-from service.web.visitors import find_visit_key
 
 lobby_page = Blueprint("lobby", __name__)
 PICTURED_MOVES = 16  # played before the board is drawn

@@ -25,7 +25,7 @@ from service.web import guest_list, new_table_form
 from service.web.current_request import get_app, get_language, name_visitor
 from service.web.lobby_pages import find_game
 from service.web.rendering import render, translate_title
-from service.web.visitors import load_visitor
+from service.web.signed_in import load_signed_in
 
 new_table = Blueprint("new_table", __name__)
 COOKIE = "table"  # the settings of the last table that was opened on this device; no names and no addresses
@@ -124,7 +124,7 @@ class BotGamePage(Struct, frozen=True):
 @new_table.get("/new/<name>")
 def show(name: str) -> Response:
     """Show the form for a new table, with the settings of the last one; a signed-in player is filled in."""
-    person = load_visitor()
+    person = load_signed_in()
     own = {"name": person.name, "address": person.address} if person else {}
     return _render_new_table(name, {**_load_settings(name), **own})
 
@@ -162,7 +162,7 @@ def return_to_form(name: str) -> Reply:
 
 
 def _make_new_table(name: str, form: Mapping[str, str], guests: list[Invitee]) -> NewTable:
-    person = load_visitor()
+    person = load_signed_in()
     return NewTable(
         game=name,
         chosen=new_table_form.parse_options(name, form),
@@ -214,7 +214,7 @@ def show_bot_game(name: str) -> Response:
 @new_table.post("/play/<name>")
 def open_bot_game(name: str) -> Reply:
     """Open a table with bots, sit down, and go to the board."""
-    form, person = request.form, load_visitor()
+    form, person = request.form, load_signed_in()
     try:
         me = Invitee(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
         level = new_table_form.parse_level(form.get("level", ""))
@@ -267,7 +267,7 @@ def _render_new_table(
         key=form.get("key") or secrets.token_hex(16),
         name=form.get("name", ""),
         address=form.get("address", ""),
-        is_signed_in=load_visitor() is not None,
+        is_signed_in=load_signed_in() is not None,
         players=form.get("players", ""),
         is_unfolded=is_unfolded,
         seeking=bool(form.get("seeking")),
@@ -332,7 +332,7 @@ def _choose_kind_of_field(option: Option) -> Literal["switch", "radio", "list", 
 
 
 def _render_bot_game(name: str, error: Refused | None = None) -> Response:
-    game, person, form = find_game(name).META, load_visitor(), request.values
+    game, person, form = find_game(name).META, load_signed_in(), request.values
     choices = tuple(map(str, _list_bot_numbers(name)))
     page = BotGamePage(
         game=game,

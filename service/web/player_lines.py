@@ -128,7 +128,7 @@ def plan_orders(
 
 
 def make_own_time(
-    place: Place, table: Snapshot, visitor: SignedIn | None, orders: SeatOrders, plan: tuple[PlanStep, ...]
+    place: Place, table: Snapshot, signed_in: SignedIn | None, orders: SeatOrders, plan: tuple[PlanStep, ...]
 ) -> OwnTime | None:
     """Make the section “Your time”; None for spectators, after the game, and for a player who has left."""
     if place.seat is None or table.position.phase == "over":
@@ -140,19 +140,19 @@ def make_own_time(
         can_order=seat.status == "taken",
         orders=tuple(StandingOrder(row.id, row.move) for row in orders.rows if not row.after),
         orders_of_branches=tuple(orders.of_branches),
-        settings=_find_settings_address(seat, visitor) if seat.person is not None else "",
+        settings=_find_settings_address(seat, signed_in) if seat.person is not None else "",
         has_settings=seat.person is not None,
         plan=plan,
     )
 
 
-def _find_settings_address(seat: SeatRow, visitor: SignedIn | None) -> str:
+def _find_settings_address(seat: SeatRow, signed_in: SignedIn | None) -> str:
     """Return the address of this person's settings; empty if another may have taken the seat with the person's address.
 
     On this device the person must have signed in, or the server sends no letters, so that nothing could be proven.
     """
     app = get_app()
-    if app.settings.smtp != EMBEDDED and (visitor is None or visitor.id != seat.person):
+    if app.settings.smtp != EMBEDDED and (signed_in is None or signed_in.id != seat.person):
         return ""
     token = app.links.make_preferences_token(seat.person or 0, seat.settings_number or 0)
     return url_for("preferences.show", token=token, table=seat.table)

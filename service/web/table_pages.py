@@ -32,9 +32,9 @@ from service.web.current_request import get_app, get_language
 from service.web.menu_forms import ScriptMenu, make_script_menu
 from service.web.page_cache import cache_page
 from service.web.rendering import render
+from service.web.signed_in import find_visit_key
 from service.web.table_frame import find_join_address
 from service.web.table_view import TablePage, make_gathering_page, make_narrator, make_scene, make_table_page
-from service.web.visitors import find_visit_key
 
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
 STARTED_PHASES = ("playing", "over")

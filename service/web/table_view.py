@@ -39,8 +39,8 @@ from service.web.player_lines import (
 )
 from service.web.rendering import join_names
 from service.web.result_view import FinalResult, StoryInWords, list_ranks, load_result, load_story
+from service.web.signed_in import find_signed_in
 from service.web.table_frame import SeatLine, TableFrame, describe_verdict, draw_qr_code, list_seat_lines, make_frame
-from service.web.visitors import find_visitor
 
 MAX_CHAPTERS = 40
 MAX_ENTRIES = 200  # that are searched for these chapters
@@ -196,7 +196,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     frame = _load_frame(db, place, table, chosen, chapters)
     hidden, commands = _list_hidden_fields(table), _list_commands(place, table, narrator)
     waiting_for, due_at = _find_waiting(table)
-    visitor, is_over = find_visitor(db), table.position.phase == "over"
+    signed_in, is_over = find_signed_in(db), table.position.phase == "over"
     return TablePage(
         table=place.table,
         frame=frame,
@@ -215,14 +215,14 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         commands=commands,
         places=" · ".join(f"{rank}. {table.names[seat]}" for rank, seat in list_ranks(table)),
         notices=_make_notices(place, table, frame, commands),
-        own_time=make_own_time(place, table, visitor, orders, plan_orders(place, scene, narrator, hidden, orders)),
+        own_time=make_own_time(place, table, signed_in, orders, plan_orders(place, scene, narrator, hidden, orders)),
         happened=happened,
         chapters=chapters[:MAX_CHAPTERS],
         players=list_player_lines(place, table, board.stage),
         score_word=narrator.label_score(),
         result=load_result(db, place, table, narrator) if is_over else None,
         story=load_story(db, table) if is_over else None,
-        others=_list_other_tables(db, place, table, visitor),
+        others=_list_other_tables(db, place, table, signed_in),
         can_talk=bool(frame.remarks) or any(row.person for row in table.seats if row.seat != place.seat),
     )
 
@@ -390,10 +390,10 @@ def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
             yield FreeSeat(row.name, address)
 
 
-def _list_other_tables(db: Connection, place: Place, table: Snapshot, visitor: SignedIn | None) -> tuple[str, ...]:
+def _list_other_tables(db: Connection, place: Place, table: Snapshot, signed_in: SignedIn | None) -> tuple[str, ...]:
     """Return the addresses of other tables that wait for this seat's player, if signed in; the most urgent first."""
     person = None if place.seat is None else table.seats[place.seat].person
-    if person is None or visitor is None or visitor.id != person:
+    if person is None or signed_in is None or signed_in.id != person:
         return ()
     links = my_tables.list_waiting_links(get_app(), db, person, place.table)
     return tuple(url_for("table.show", link=link) for link in links)

@@ -240,7 +240,7 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime
     signing_in.send_sign_in_letter(app, "anna@example.org")
     person = apps.load_table(app, opened.table).seats[0].person
     key = signing_in.sign_in(app, any_app.links.make_sign_in_token(person, 0, clock.at))
-    visitor = apps.run_query(app, proof.find_visitor, key)
+    visitor = apps.run_query(app, proof.find_signed_in, key)
     assert visitor
     assert visitor.id == person
     assert apps.run_query(app, my_tables.load_record, person) == my_tables.PlayerRecord(

@@ -1,4 +1,4 @@
-"""The visitor: the person who is signed in on this device, which a signed cookie says."""
+"""The person who is signed in on this device, which a signed cookie says."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from service.web.current_request import get_app
 VISIT = "visit"  # key of the session cookie
 
 
-def load_visitor() -> SignedIn | None:
+def load_signed_in() -> SignedIn | None:
     """Return the person who is signed in on this device, or None; reads in a transaction of its own."""
     if VISIT not in session:
         return None
     with get_app().store.reading() as db:
-        return find_visitor(db)
+        return find_signed_in(db)
 
 
-def find_visitor(db: Connection) -> SignedIn | None:
+def find_signed_in(db: Connection) -> SignedIn | None:
     """Return the person who is signed in on this device, or None."""
     key = find_visit_key()
-    return proof.find_visitor(db, key) if key else None
+    return proof.find_signed_in(db, key) if key else None
 
 
 def find_visit_key() -> str:
@@ -36,13 +36,13 @@ def find_visit_key() -> str:
     return key if isinstance(key, str) else ""
 
 
-def require_visitor() -> SignedIn:
+def require_signed_in() -> SignedIn:
     """Return the person who is signed in; raise Refused if there is none. Reads in a transaction of its own."""
-    return _check_signed_in(load_visitor())
+    return _check_signed_in(load_signed_in())
 
 
 @contextmanager
-def writing_as_visitor() -> Iterator[tuple[Connection, SignedIn]]:
+def writing_as_signed_in() -> Iterator[tuple[Connection, SignedIn]]:
     """Find the person who is signed in, and change what belongs to this person, in one transaction.
 
     Raise Refused if there is none; a device without the cookie keeps no writer waiting.
@@ -50,7 +50,7 @@ def writing_as_visitor() -> Iterator[tuple[Connection, SignedIn]]:
     if not find_visit_key():
         raise _make_sign_in_refusal()
     with get_app().store.writing() as db:
-        yield db, _check_signed_in(find_visitor(db))
+        yield db, _check_signed_in(find_signed_in(db))
 
 
 def _check_signed_in(person: SignedIn | None) -> SignedIn:
