@@ -121,7 +121,8 @@ class Pool:
     def run(self, work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
         """Call a function in the second process, or in this one if none is allowed, and return its result.
 
-        If the process dies, a new one tries once more. If the pool is stopped, raise SystemExit in this thread.
+        If the process dies, a new one tries once more, and then this one. If the pool is stopped, raise SystemExit in
+        this thread.
         """
         for _ in range(2):
             process = self._get_process()

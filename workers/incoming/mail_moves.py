@@ -110,7 +110,8 @@ def play_next_mail(app: App, skipped: set[str] | None = None) -> StepResult:
     played = process_claimed(app, claim_mail, set() if skipped is None else skipped, _play_claimed)
     if not played:
         return StepResult.NONE
-    return StepResult.ALL if played[0].pending == 1 else StepResult.SOME
+    was_only_one = played[0].pending == 1
+    return StepResult.ALL if was_only_one else StepResult.SOME
 
 
 def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None) -> Sequence[Mail]:
@@ -130,7 +131,7 @@ def _play_claimed(app: App, db: Connection, claimed: Sequence[Mail]) -> AfterCom
 
 
 def _try_mail(locked: LockedTable, mail: Mail) -> Progress:
-    """Play a mail; after a second thought or an unexpected error undo all of it, which is its result then."""
+    """Play a mail; after a second thought or an unexpected error undo all of it, and return the question or refusal."""
     try:
         with locked.batch.savepoint():
             return play_mail(locked, mail)

@@ -29,7 +29,7 @@ LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
 MAX_TABLES = 30  # in one digest
 MAX_BOARDS = 8  # in one digest
 MAX_SENTENCES = 4  # about each table
-RECENT_ENTRIES = 200
+RECENT_ENTRIES = 200  # of each table, among which the reader's last move is looked for
 
 
 def schedule_digest(db: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
@@ -54,26 +54,26 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     """Write the digest; None if no table waits for its reader any more."""
     _, ngettext = draft.translator.gettext, draft.translator.ngettext
     waiting = list_waiting_seats(draft.app, draft.person)
-    turns = tuple(
-        turn
-        for place, seat in enumerate(waiting[:MAX_TABLES])
-        if (turn := build_digest_turn(draft, seat, has_board=place < MAX_BOARDS))
-    )
-    more = max(0, len(waiting) - MAX_TABLES)
+    parts = [
+        build_digest_turn(draft, seat, has_board=place < MAX_BOARDS) for place, seat in enumerate(waiting[:MAX_TABLES])
+    ]
+    turns = tuple(turn for turn in parts if turn is not None)
     if not turns:
         return None
+    more = max(0, len(waiting) - MAX_TABLES)
+    first = waiting[0]  # answers go to the address of this seat; their lines name their tables
     headline = write_count(draft.translator, len(turns) + more)
     links, settings = draft.app.links, draft.app.settings
-    mark = links.make_subject_mark(settings, waiting[0]) if settings.answer_place == "subject" else ""
+    mark = links.make_subject_mark(settings, first) if settings.answer_place == "subject" else ""
     return PersonalLetter(
         subject=f"{headline} [{mark}]" if mark else headline,
         headline=headline,
         text=_(
             "You can answer this letter: begin each line with the sign at the heading of its table, and go on with your"
             " move, such as: %(line)s",
-            line=f"{make_table_sign(waiting[0])} {find_example(turns)}",
+            line=f"{make_table_sign(first)} {find_example(turns)}",
         ),
-        reply_to=links.make_reply_address(settings, waiting[0]),
+        reply_to=links.make_reply_address(settings, first),
         button=_("Make your move"),
         reason=_(
             "You get this letter because you wished for one letter a day and not for one at every turn. Anyone with its"

@@ -141,8 +141,7 @@ class Chart(Struct, frozen=True):
         width, steps = CHART_RIGHT - CHART_LEFT, self.points[-1][0]
         across = [round(CHART_LEFT + width * step / steps, 1) for step, _ in self.points]
         down = [
-            [round(bottom - (bottom - CHART_TOP) * self._find_share(numbers[seat]), 1) for _, numbers in self.points]
-            for seat in range(len(players))
+            [self._find_height(numbers[seat], bottom) for _, numbers in self.points] for seat in range(len(players))
         ]
         names = _spread([heights[-1] for heights in down], bottom)
         lines = tuple(
@@ -151,6 +150,10 @@ class Chart(Struct, frozen=True):
         )
         drawing = ChartDrawing(f"{int(self.most)}{self.unit}", lines, bottom)
         return get_environment().get_template("mail/chart.svg").render(chart=drawing)
+
+    def _find_height(self, number: float, bottom: float) -> float:
+        """Return how far down a number is drawn."""
+        return round(bottom - (bottom - CHART_TOP) * self._find_share(number), 1)
 
     def _find_share(self, number: float) -> float:
         """Return where a number is between the bounds, from 0 to 1."""

@@ -27,7 +27,7 @@ SERVER_COMMANDS = ("status", "help")
 SEPARATOR = " · "
 MENU_QUOTES = frozenset(("following", "bit", "verb", "given"))  # a refusal with one of these words quotes a menu
 TOKEN_WORDS = ("said", "following", "verb", "given", "move")  # its words that are verbs and tokens
-SEAT_TOKEN = re.compile(r"([A-Za-z]+)([^A-Za-z]*)")
+SEAT_TOKEN = re.compile(r"([A-Za-z]+)([^A-Za-z]*)")  # a word and the number of a player, such as `purse2`
 
 
 class MoveLink(Struct, frozen=True):
@@ -81,7 +81,7 @@ class Answers(Struct, frozen=True):
 
 
 def build_answers(menu: Menu, writer: MoveWriter, narrator: Narrator, instruction: str = "") -> Answers | None:
-    """Return the moves of a menu that the reader can answer with, and how, if not by an answer to the letter."""
+    """Return the moves of a menu that the reader can answer with; `instruction` says how, if not as usual."""
     if not menu:
         return None
     verbs, _ = list_verbs(menu, writer, narrator), writer.translator.gettext
@@ -150,7 +150,7 @@ class MoveWriter:
         return forms[0]
 
     def write_phrase(self, text: str) -> str:
-        """Return verbs and tokens that are separated by blanks and commas."""
+        """Return verbs and tokens in the reader's words; they are separated by blanks and commas."""
         return ", ".join(" ".join(map(self._write_word, part.split())) for part in text.split(", "))
 
     def _write_word(self, word: str) -> str:
@@ -184,7 +184,7 @@ class MoveWriter:
         """Yield a line for all options that differ only in their last word: `move A15 A9 · A12`."""
         for stem, group in itertools.groupby(entry.options, key=lambda args: args[:-1]):
             rows = list(group)
-            shown = [args for args in rows[:MAX_ENDS] if args] or [stem]
+            shown = [args for args in rows[:MAX_ENDS] if args] or [stem]  # the verb alone
             has_more = len(rows) > MAX_ENDS
             if len(shown) == 1 and not has_more:
                 yield _make_one_move_line(self._write_line(entry, shown[0]), _join(entry, shown[0]))

@@ -68,7 +68,7 @@ def send(app: App, hook: TableHookRow) -> HookOutcome:
 
 def write(app: App, hook: TableHookRow) -> HookMessage | None:
     """Write what spectators may know of the entries that a chat has not got; None if there is no sentence."""
-    end = hook.end_seq or 0
+    end = hook.end_seq or 0  # the lease has set it
     with app.store.reading() as db:
         table = snapshots.load_table(app, db, hook.table)
         first = max(hook.next_seq, end - MAX_ENTRIES)
