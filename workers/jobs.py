@@ -28,7 +28,7 @@ LOCK_WAIT_S, FIRST_PAUSE_S = 0.5, 0.02
 log = structlog.get_logger()
 _apps: list[App] = []
 _stopping = threading.Event()
-_is_waiting = threading.Event()
+_is_interruptible = threading.Event()
 
 
 class ClaimedRow(Protocol):
@@ -68,16 +68,16 @@ class WaitInterrupted(Exception):
 @contextmanager
 def allow_interrupt() -> Iterator[None]:
     """Let a signal to stop raise WaitInterrupted in here, where nothing is lost by that."""
-    _is_waiting.set()
+    _is_interruptible.set()
     try:
         yield
     finally:
-        _is_waiting.clear()
+        _is_interruptible.clear()
 
 
 def end_wait() -> None:
     """Raise WaitInterrupted if this process waits for work; for handlers of signals."""
-    if _is_waiting.is_set():
+    if _is_interruptible.is_set():
         raise WaitInterrupted
 
 
@@ -102,7 +102,7 @@ def empty_queue(queue: str, step: Callable[[App], StepResult], is_waiting: Calla
     """
     app, until = get_app(), time.monotonic() + WORK_MAX_S
     try:
-        while not is_stopping() and _continue(app, step, is_waiting):
+        while not is_stopping() and _do_step(app, step, is_waiting):
             if time.monotonic() >= until:
                 app.wakeups.wake(queue)
                 return
@@ -110,7 +110,7 @@ def empty_queue(queue: str, step: Callable[[App], StepResult], is_waiting: Calla
         log_database_error(error, "work not finished", queue=queue)
 
 
-def _continue(app: App, step: Callable[[App], StepResult], is_waiting: Callable[[App], bool]) -> bool:
+def _do_step(app: App, step: Callable[[App], StepResult], is_waiting: Callable[[App], bool]) -> bool:
     """Do a step; return whether another one is needed. Rows that came meanwhile have a wake-up of their own."""
     match step(app):
         case StepResult.ALL:
@@ -149,7 +149,7 @@ def process_claimed(
     """Claim rows and process them in one transaction; return them.
 
     What `process` returns is called after the commit. If several rows fail together, each is tried alone. A row that
-    fails alone stays in line, and its table is skipped from now on.
+    fails alone stays in line, and its table is added to `skipped`.
     """
     rows: Sequence[Row] = ()
     try:
@@ -165,7 +165,8 @@ def process_claimed(
         on_failure(app, rows, error)
         if len(rows) == 1:
             _skip(rows[0].table, error, skipped)
-        for row in rows if len(rows) > 1 else ():
+            return rows
+        for row in rows:
             process_claimed(app, claim, skipped, process, on_failure, lock_timeout=lock_timeout, table=row.table)
     return rows
 
