@@ -218,8 +218,8 @@ def _give_up(app: App, person: int, table: str, seat: int) -> None:
         for table_of_rows in (orders, letters, talk, branches, submissions):
             own = (table_of_rows.c.table == table, table_of_rows.c.seat == seat)
             connection.execute(delete(table_of_rows).where(*own))
-        emptied = _make_empty_seat(app, work.locked.seats[seat])
-        work.locked = _replace_by_bot(change_seat(work.locked, seat, **emptied), seat)
+        empty_seat = _make_empty_seat(app, work.locked.seats[seat])
+        work.locked = _replace_by_bot(change_seat(work.locked, seat, **empty_seat), seat)
 
 
 def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:

@@ -76,7 +76,7 @@ def is_public(number: NumericAddress) -> bool:
 
 
 def resolve(host: str) -> list[str]:
-    """Ask the name servers of this machine for the IPv4 and IPv6 addresses of a host."""
+    """Ask the name servers of this machine for the addresses of a host: those of IPv4 first, then those of IPv6."""
     from dns.exception import DNSException  # 2 MB that a server without webhooks does not need
     from dns.resolver import NoResolverConfiguration, resolve_name
 

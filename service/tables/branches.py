@@ -127,7 +127,8 @@ def begin(app: App, db: Connection, place: Place, seq: int) -> int:
         is_empty = not branch.moves and not branch.name
         if branch.seq == seq and is_empty and knows_all(table, branch.at) == knows_all(table, at):
             return branch.id
-    return store_branch(db, Branch(0, place.table, seat, "", seq, secrets.token_bytes(32), (), at))
+    seed = secrets.token_bytes(32)
+    return store_branch(db, Branch(id=0, table=place.table, seat=seat, name="", seq=seq, seed=seed, moves=(), at=at))
 
 
 def play(app: App, db: Connection, place: Place, number: int, step: int, seat: int, text: str) -> tuple[int, int]:
@@ -234,7 +235,7 @@ def _dump_moves(moves: Sequence[tuple[int, str]]) -> str:
 
 
 def store_branch(db: Connection, branch: Branch) -> int:
-    """Store a new branch and return its number."""
+    """Store a new branch, and return the number that the database gives it."""
     own = select(branches.c.id).where(branches.c.table == branch.table, branches.c.seat == branch.seat)
     row = msgspec.structs.asdict(branch) | {"moves": _dump_moves(branch.moves)}
     del row["id"]

@@ -214,7 +214,7 @@ def open_rematch_within(
 
 
 def find_seat(locked: LockedTable, name: str, person: int | None) -> SeatRow:
-    """Return this player's seat at the new table."""
+    """Return this player's seat at the new table; raise Refused if the player has declined it."""
     for seat in locked.seats:
         if (seat.name, seat.person) == (name, person):
             return seat

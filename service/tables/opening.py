@@ -88,6 +88,7 @@ class NewTable(Struct, frozen=True, kw_only=True):
         """A hash of the idempotency key, the guests and the game: the same key from another person is another table."""
         if not self.key:
             return None
+        # What is left empty adds nothing: a program that does not know of a newer choice keeps its hashes.
         guests = sorted(
             (guest.name, guest.address, guest.status, *filter(None, (guest.level, guest.language)))
             for guest in self.guests

@@ -82,8 +82,8 @@ def submit(
 ) -> StoredSubmission:
     """Store a command for the referee; the same key again from the same source is the same submission.
 
-    What the server submits itself may be submitted again once it was refused. The commit does not wait for the disk:
-    the commit of the verdict, which comes later, does.
+    Only a player's page has to choose a new key after a refusal; what any other source submits may come again. The
+    commit does not wait for the disk: the commit of the verdict, which comes later, does.
     """
     seat = require_seat(place)
     command = {"key": make_key(key), "move": clean_move(text), "seen": seen, "at": app.now()}
@@ -354,8 +354,8 @@ class MoveIntake:
     def _store(self, moves: Sequence[LinkedMove]) -> Sequence[Outcome]:
         """Store moves and wake the referee; a failure is the outcome of all of them."""
         clear_contextvars()
-        bind_contextvars(request=moves[0].request)
-        self._app.verdicts.listen()
+        bind_contextvars(request=moves[0].request)  # log lines name one of the requests
+        self._app.verdicts.listen()  # before the referee can publish the first verdict
         try:
             stored = store_moves(self._app, moves)
         except Exception as error:

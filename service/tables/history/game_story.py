@@ -244,7 +244,7 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
     before, after = list[tuple[Any, tuple[int, ...]]](), list[tuple[int, ...]]()
     for entry in entries:
         before.append((state, scores))
-        begins_game = state is None  # by events that set the game up, and score nothing
+        was_running = state is not None  # otherwise the entry sets the game up, which is no scoring
         for event in entry.events:
             if isinstance(event, table_events.Started):
                 state = game.State()
@@ -253,11 +253,11 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
                 steps = [step for step in steps if step.seq < event.to]
             elif type(event) not in table_events.TABLE_EVENTS:
                 state = game.evolve(state, event)
-                if not begins_game:
+                if was_running:
                     scores_before, scores = scores, _get_scores(game, state)
                     if scores_before != scores:
                         steps.append(ScoringStep(entry.seq, event, scores_before, scores))
-        if begins_game and state is not None:
+        if state is not None and not was_running:
             scores = _get_scores(game, state)
         after.append(scores)
     return after, steps
@@ -283,8 +283,8 @@ def _add_sources(game: Any, steps: list[ScoringStep], seats: int) -> tuple[dict[
     """Add up the points of each seat by source; the last source of an event gets what its others leave."""
     totals = tuple(dict[str, int]() for _ in range(seats))
     for step in steps:
-        for seat, (then, now) in enumerate(zip(step.before, step.after, strict=True)):
-            left = now - then
+        for seat, (before, after) in enumerate(zip(step.before, step.after, strict=True)):
+            left = after - before
             sources = game.sources(step.event, seat) if left else ()
             for number, (source, points) in enumerate(sources, 1):
                 part = left if number == len(sources) else points
