@@ -215,12 +215,11 @@ def _close_features_ending_at(state: State, cell: str, features: Features) -> li
 
 
 def _unite(segment: int, roots: Sequence[int], parents: Parents) -> tuple[int, Sequence[int]]:
-    """Make a new segment part of the first of the features that it meets, and the others part of it too.
-
-    Return that feature and the others.
-    """
+    """Make a new segment, and all features that it meets, part of the first of these; return it and the others."""
     root = find_root(parents, roots[0])
     parents[segment] = root
+    if len(roots) == 1:
+        return root, ()
     others: list[int] = []
     for other in roots[1:]:
         other = find_root(parents, other)

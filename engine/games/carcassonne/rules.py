@@ -16,7 +16,6 @@ from engine.games.carcassonne.hooks import Rules, pick_tile, place_tile
 from engine.games.carcassonne.land import read_figure
 from engine.games.carcassonne.offers import (
     FIGURE_OFFERS,
-    PASS,
     has_hooks,
     has_own_tile,
     list_menus,
@@ -265,8 +264,8 @@ def _skip_figure(state: State, rules: Rules, part: Part, chance: Chance) -> Figu
 
 
 def can_only_pass(state: State, part: Part) -> bool:
-    """Whether the seat on turn has no figure to place, and nothing to do instead."""
-    return get_part_menu(state, part) == (PASS,)
+    """Whether the seat on turn has no figure to place, and nothing to do instead: `pass` is always in the menu."""
+    return len(get_part_menu(state, part)) == 1
 
 
 def _score_completed(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
