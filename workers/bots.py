@@ -63,6 +63,9 @@ class Shares:
         return f"thinking:{self._now() // SHARES_S}"
 
 
+TaskKey = tuple[str, int, int, int]
+
+
 class BotTask(Struct, frozen=True):
     """A hint that a player waits for, or a seat whose bot may move."""
 
@@ -74,7 +77,7 @@ class BotTask(Struct, frozen=True):
     is_awaited: bool = True  # by a person who acted lately
 
     @property
-    def key(self) -> tuple[str, int, int, int]:
+    def key(self) -> TaskKey:
         """The task, whether a person waits for it or not."""
         return self.table, self.hint, self.seat, self.since
 
@@ -82,7 +85,7 @@ class BotTask(Struct, frozen=True):
 def run() -> None:
     """Find hints and bots' moves, one after the other, in the order of a fair queue."""
     app = get_app()
-    done, spent = set[tuple[str, int, int, int]](), Shares(app.redis, app.now)
+    done, spent = set[TaskKey](), Shares(app.redis, app.now)
     until = time.monotonic() + WORK_MAX_S
     try:
         while not is_stopping() and (task := find_next_task(app, done, spent.load())):
@@ -98,7 +101,7 @@ def run() -> None:
         log_database_error(error, "bots did not move")
 
 
-def find_next_task(app: App, done: Set[tuple[str, int, int, int]], spent: Mapping[str, float]) -> BotTask | None:
+def find_next_task(app: App, done: Set[TaskKey], spent: Mapping[str, float]) -> BotTask | None:
     """Return the task to do next; None if all are done.
 
     Bots for which no person waits come last. Otherwise the visitor for whom the workers thought least is first, so

@@ -80,6 +80,7 @@ class SecondProcess:
         return self._has_started
 
     def _await_start(self) -> None:
+        """Wait until the process tells that it is ready for work."""
         if not self._has_started:
             self._connection.recv()
             self._has_started = True
@@ -152,6 +153,7 @@ class Pool:
         return [] if process is None else [process.process.pid]
 
     def _get_process(self) -> SecondProcess | None:
+        """Return the second process, and start it if there is none; None if none is allowed."""
         with self._lock:
             if self._is_open and self._process is None:
                 self._process = SecondProcess()

@@ -40,12 +40,12 @@ MIN_PAUSE_S = 0.05  # after a tick that took longer
 REPLACE_S = 0.5  # before a process that has ended is replaced
 HEARTBEAT_S = 20.0
 STOP_S = 10.0  # how long a process may take to end
+THREADS_STOP_S = 5  # how long the threads may take to end
+JOIN_S = 0.02  # for each thread, between two wake-ups
 REDIS_AWAY = ("Redis", "redis.exceptions.", "InvalidJobOperation")  # the last: a job that Redis forgot
-log = structlog.get_logger()
-
-
-Prepare = Callable[[str], Callable[[], None]]  # returns the work of a process by its name
 CANNOT_START = 78  # EX_CONFIG of sysexits.h
+log = structlog.get_logger()
+Prepare = Callable[[str], Callable[[], None]]  # returns the work of a process by its name
 
 
 class WithoutOutages(logging.Filter):
@@ -98,6 +98,7 @@ class ProcessWorker(SimpleWorker):
     _last_heartbeat = 0.0
 
     def execute_job(self, job: Job, queue: Queue) -> None:
+        """Do a job, and delete it."""
         self._state = WorkerStatus.BUSY  # a signal to stop waits for the end of the job; nothing else reads it
         try:
             job.perform()
@@ -187,6 +188,7 @@ def _fork(prepare: Prepare, name: str) -> multiprocessing.process.BaseProcess:
 
 
 def _run_child(prepare: Prepare, name: str) -> None:
+    """Prepare and do the work of a child process, which exits with CANNOT_START if it cannot be prepared."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
@@ -224,6 +226,7 @@ def run_thread(app: App, job: str, stop: threading.Event) -> None:
 
 
 def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
+    """Let a worker end after its job when `stop` is set."""
     stop.wait()
     worker._stop_requested = True
 
@@ -246,10 +249,6 @@ def run_clock(app: App, stop: threading.Event) -> None:
             stop.wait(max(MIN_PAUSE_S, TICK_S - (time.monotonic() - began)))
 
 
-THREADS_STOP_S = 5  # how long the threads may take to end
-JOIN_S = 0.02
-
-
 @contextmanager
 def run_embedded(app: App) -> Iterator[None]:
     """Run everything but the web server in threads, and end them afterwards."""
@@ -270,6 +269,7 @@ def run_embedded(app: App) -> Iterator[None]:
 
 
 def _start_threads(app: App, stop: threading.Event) -> list[threading.Thread]:
+    """Start a thread for each job, for the clock, and for the mailbox that the settings name."""
     threads = [threading.Thread(target=run_thread, args=(app, job, stop), name=job, daemon=True) for job in JOBS]
     threads.append(threading.Thread(target=run_clock, args=(app, stop), name="clock", daemon=True))
     if app.settings.imap:

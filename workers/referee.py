@@ -159,6 +159,7 @@ def _restore_tries(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
 
 
 def _store_fault(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
+    """Refuse submissions with FAULT, except those that have a verdict by now."""
     refused = Verdict(False, Sentence.from_refusal(FAULT))
     again = _load_claims(db, CLAIM.where(_is_among(claims)))
     if again:

@@ -98,6 +98,7 @@ def _is_permanent(report: BounceReport) -> bool:
 
 
 def _parse_mail(raw: bytes, envelope_sender: str) -> BounceReport:
+    """Parse a mail to a bounce address; raise Ignored if that fails."""
     try:
         return _parse_report(mail_headers.parse_message(raw[:PARSED_BYTES]), envelope_sender)
     except Ignored:

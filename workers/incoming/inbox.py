@@ -213,6 +213,7 @@ def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) ->
 
 
 def _parse_mail(app: App, raw: bytes, envelope_sender: str, player: AddressedPlayer) -> IncomingMail:
+    """Parse an answer; raise Ignored if this player did not write it."""
     message = mail_headers.parse_message(raw[:PARSED_BYTES])
     headers = MailHeaders.from_message(message)
     mail_headers.check_sender(headers, envelope_sender, player.address, app.settings)

@@ -136,6 +136,7 @@ def _is_game_verb(written: list[str], menu: Menu, words: Vocabulary) -> bool:
 
 
 def _parse_arguments(verb: str, rest: list[str], menu: Menu, words: Vocabulary) -> Command | None:
+    """Parse the words behind the verb of a command; None if they are none that it takes: then the line is talk."""
     match verb, rest:
         case "vacation", _:
             return _parse_vacation(rest)
@@ -223,7 +224,7 @@ def find_doubt(line: str, later: Sequence[str], move: Move, menu: Menu, words: V
         if remark:
             others = [other for one in (tail, *later) for other in _iter_moves_like(one, move, menu, words)]
             return Doubt(remark, others[-1] if others else move)
-    return next((Doubt(sentence, other) for sentence, other in _iter_other_moves(tail, move, menu, words)), None)
+    return next((Doubt(clause, other) for clause, other in _iter_other_moves(tail, move, menu, words)), None)
 
 
 def find_other_move(line: str, move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
@@ -281,8 +282,9 @@ def _is_talk(line: str, menu: Menu, words: Vocabulary) -> bool:
 
 
 def _iter_other_moves(tail: str, move: Move, menu: Menu, words: Vocabulary) -> Iterator[tuple[str, Move]]:
-    for sentence in filter(None, CLAUSE_BREAK.split(tail)):
-        yield from ((sentence, other) for other in _iter_moves_like(sentence, move, menu, words))
+    """Yield the moves like this one in the rest of its line, each with the clause that names it."""
+    for clause in filter(None, CLAUSE_BREAK.split(tail)):
+        yield from ((clause, other) for other in _iter_moves_like(clause, move, menu, words))
 
 
 def _iter_moves_like(text: str, move: Move, menu: Menu, words: Vocabulary) -> Iterator[Move]:

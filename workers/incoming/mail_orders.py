@@ -157,6 +157,7 @@ def _list_movers(locked: LockedTable, seat: int, part: str) -> list[int]:
 
 
 def _make_question(locked: LockedTable, seat: int, part: str, is_own: bool) -> Refused:
+    """Return the refusal that asks the sender for a part of the line in plain words of a move."""
     others = [one.name for one in locked.seats if one.seat != seat]
     return Refused(
         "“{part}” is not clear: write a move that {who} can make then, with all of its words, or use “What if” on the"

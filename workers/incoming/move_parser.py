@@ -367,6 +367,7 @@ def _is_token(word: str, menu: Menu, words: Vocabulary) -> bool:
 
 
 def _iter_tokens(entry: menus.MenuEntry) -> Iterator[str]:
+    """Yield the tokens that a menu entry offers."""
     match entry:
         case menus.Choice():
             yield from (token for args in entry.options for token in args)

@@ -206,6 +206,7 @@ def decode_text(part: Message) -> str:
 
 
 def _decode(part: Message) -> str:
+    """Decode the text of a part with the first charset that fits; Latin-1 fits everything."""
     payload = part.get_payload(decode=True)
     raw = payload[: 4 * MAX_PART_CHARS] if isinstance(payload, bytes) else b""
     named = (part.get_content_charset() or "").strip()

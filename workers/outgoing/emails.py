@@ -319,6 +319,7 @@ def _send_one_by_one(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Res
 
 
 def _send_pipelined(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Results:
+    """Send the content of each letter together with the commands for the next one."""
     is_announced = False  # whether the commands for the next letter were sent with the content of the one before
     refusal: Refusal | None = None
     try:

@@ -254,6 +254,7 @@ def build_report(draft: TableDraft, result: MailResult) -> tuple[AnsweredLine, .
 
 
 def _build_line(draft: TableDraft, line: LineResult) -> AnsweredLine:
+    """Return what a letter says about one line of a mail."""
     translator, writer = draft.translator, draft.writer
     hint = _find_hint(draft, line)
     answers = tuple(map(writer.write_phrase, hint))
@@ -312,6 +313,7 @@ def _write_outcome(draft: TableDraft, line: LineResult, hint_length: int) -> str
 
 
 def _write_hint(translator: Translator, length: int) -> str:
+    """Return the sentence above a hint of so many moves."""
     if length > 1:
         return translator.gettext("A good move, as a strong bot sees it; to make it, answer with these lines:")
     if length == 1:

@@ -32,6 +32,7 @@ def write(app: App, owed: OwedNotice, at: int) -> Notice | None:
 
 
 def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
+    """Write a notice about a seat at a table; None if its moment has passed."""
     request = owed.request
     with app.store.reading() as db:
         snapshot = snapshots.load_table(app, db, request.table)
@@ -82,6 +83,7 @@ def write_title(snapshot: Snapshot, seat: int, language: str) -> str:
 
 
 def _write_about_person(app: App, owed: OwedNotice, at: int) -> Notice | None:
+    """Write a notice about no single seat, such as the digest; None if its moment has passed."""
     request = owed.request
     with app.store.reading() as db:
         waiting = queries.count_waiting_seats(db, request.person)

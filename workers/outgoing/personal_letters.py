@@ -262,6 +262,7 @@ def _find_added_follower(db: Connection, draft: PersonalDraft, number: int) -> A
 
 
 def _write_switched_off(draft: PersonalDraft, label: str, error: str) -> PersonalLetter:
+    """Write that a channel or a chat is switched off, with its last answer."""
     _ = draft.translator.gettext
     return PersonalLetter(
         subject=_("“%(label)s” is switched off", label=label),

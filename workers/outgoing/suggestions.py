@@ -222,6 +222,7 @@ def _list_tokens(entry: MenuEntry, place: int) -> Sequence[str]:
 
 
 def _make_verb(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> SuggestedVerb:
+    """Return a verb of a menu with the lines that a letter shows of its moves."""
     label, verb = narrator.label_verb(entry.verb), writer.write_verb(entry.verb)
     match entry:
         case Choice():
