@@ -32,7 +32,7 @@ JOBS_OF_QUEUES = {
     "inbox": "referee",
     "post": "post",
     "deliveries": "deliveries",
-    "hooks": "deliveries",
+    "followers": "deliveries",
     "bots": "bots",
     "rounds": "bots",
 }

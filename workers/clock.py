@@ -16,11 +16,11 @@ from engine import table as engine_table
 from engine.menu import Move
 from service import timing
 from service.app import App
-from service.notify import table_hooks
+from service.notify import followers
 from service.settings import DAY_S
 from service.store import channel_queries, queries
 from service.store.schema import deliveries, hints, letters, mails, people, seats, stories, submissions, tables
-from service.store.schema import table_hooks as hooks
+from service.store.schema import followers as follower_table
 from service.tables import judging, snapshots
 from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_free_table
 from service.tables.snapshots import Snapshot
@@ -51,7 +51,7 @@ IS_DUE = select(
     exists().where(letters.c.sent_at.is_(None), letters.c.due_at <= NOW).label("post"),
     exists().where(tables.c.draws_at <= NOW).label("rounds"),
     or_(channel_queries.HAS_DUE, channel_queries.HAS_FRESH).label("deliveries"),
-    table_hooks.has_due(NOW).label("hooks"),
+    followers.has_due(NOW).label("followers"),
     or_(IS_BOTS_TURN, exists().where(hints.c.move == ""), exists().where(stories.c.body == "")).label("bots"),
     exists().where(seats.c.remind_at <= NOW).label("reminders"),
     exists().where(seats.c.late_at <= NOW).label("late"),
@@ -64,7 +64,7 @@ NEXT_TIMES = select(
     select(func.min(tables.c.draws_at)).scalar_subquery(),
     select(func.min(seats.c.remind_at)).scalar_subquery(),
     select(func.min(seats.c.late_at)).scalar_subquery(),
-    select(func.min(hooks.c.due_at)).where(hooks.c.due_at > NOW).scalar_subquery(),
+    select(func.min(follower_table.c.due_at)).where(follower_table.c.due_at > NOW).scalar_subquery(),
 )
 DUE_REMINDERS = (
     select(seats, people.c.calendar)

@@ -20,7 +20,7 @@ from service.wakeups import JOBS_OF_QUEUES
 from workers import beacon_rounds, bots, referee
 from workers.incoming import mail_moves
 from workers.jobs import WaitInterrupted, allow_interrupt, get_app, is_stopping
-from workers.outgoing import channel_deliveries, post, table_news
+from workers.outgoing import channel_deliveries, follower_news, post
 
 log = structlog.get_logger()
 
@@ -35,7 +35,7 @@ WORK = {
     "inbox": mail_moves,
     "post": post,
     "deliveries": channel_deliveries,
-    "hooks": table_news,
+    "followers": follower_news,
     "bots": bots,
     "rounds": beacon_rounds,
 }

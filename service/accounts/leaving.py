@@ -14,11 +14,11 @@ from service import links
 from service.accounts import my_tables, signing_in
 from service.app import App
 from service.links import hash_token
-from service.notify import channels, table_hooks
+from service.notify import channels, followers
 from service.people import letter_settings, register
 from service.people.proof import ProvenPerson
 from service.store.channel_queries import ChannelRow
-from service.store.rows import SeatRow, TableHookRow
+from service.store.rows import FollowerRow, SeatRow
 from service.store.schema import (
     branches,
     letters,
@@ -34,7 +34,7 @@ from service.store.schema import (
     vacations,
     visits,
 )
-from service.store.schema import table_hooks as hook_table
+from service.store.schema import followers as follower_table
 from service.tables import access, seat_commands, standing_orders
 from service.tables.judging import at_table
 from service.tables.locked_table import LockedTable, append_command, change_seat
@@ -84,7 +84,7 @@ class Belongings(Struct, frozen=True):
     vacations: list[tuple[str, str]]
     calendar_address: str  # empty if it is closed
     channels: list[ChannelBelongings]
-    table_hooks: list[TableHookRow]
+    followers: list[FollowerRow]
     tables: list[SeatBelongings]
 
 
@@ -104,7 +104,7 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
             vacations=letter_settings.list_vacations(connection, person),
             calendar_address=_export_calendar_address(app, connection, person),
             channels=[_export_channel(channel) for channel in channels.list_own(connection, person)],
-            table_hooks=table_hooks.list_hooks(connection, hook_table.c.person == person.id),
+            followers=followers.list_followers(connection, follower_table.c.person == person.id),
             tables=[_export_seat(app, connection, seat) for seat in own_seats],
         )
 
@@ -183,7 +183,7 @@ def _delete_unless_seated(app: App, person: int, address: str) -> list[Any]:
         if occupied := _list_seats(connection, person):
             return occupied
         channels.remove_all(connection, person)
-        table_hooks.remove_all(connection, person)
+        followers.remove_all(connection, person)
         for table_of_rows in (mails, vacations, visits, letters):
             connection.execute(delete(table_of_rows).where(table_of_rows.c.person == person))
         connection.execute(delete(mailbox).where(mailbox.c.recipient == address))

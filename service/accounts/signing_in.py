@@ -13,7 +13,7 @@ from engine.refusal import Refused
 from service import links
 from service.app import App
 from service.links import hash_token
-from service.notify import channels, table_hooks
+from service.notify import channels, followers
 from service.people import limits, proof, register
 from service.people.proof import ProvenPerson, SeatClaim
 from service.people.register import make_deleted_address
@@ -292,7 +292,7 @@ def renew_link(app: App, db: Connection, person: ProvenPerson, table: str, seat:
     link = hash_token(app.links.make_seat_token(table, seat_row.seat, number))
     queries.change_seat(db, table, seat_row.seat, link=link, link_number=number)
     if seat_row.seat == queries.find_organiser(queries.list_seats(db, table)):
-        table_hooks.remove_of_table(db, table)
+        followers.remove_of_table(db, table)
 
 
 def _is_claim() -> ColumnElement[bool]:

@@ -99,14 +99,14 @@ def renew_secrets(args: argparse.Namespace) -> int:
     from service import settings
     from service.accounts import signing_in
     from service.app import App
-    from service.notify import table_hooks
+    from service.notify import followers
 
     app = App(settings.load_settings(os.environ))
     app.open()
     if args.what == "sessions":
         print(f"Visits that have ended: {signing_in.sign_out_everybody(app)}")
     else:
-        print(f"Webhooks with a new secret, whose owners get a letter: {table_hooks.renew_webhook_secrets(app)}")
+        print(f"Webhooks with a new secret, whose owners get a letter: {followers.renew_webhook_secrets(app)}")
     app.close()
     return FINE
 

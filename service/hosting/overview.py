@@ -21,7 +21,7 @@ from service.links import is_same_secret
 from service.people import register
 from service.settings import DAY_S
 from service.store import channel_queries, queries
-from service.store.schema import letters, people, refused_mails, seats, table_hooks, tables
+from service.store.schema import followers, letters, people, refused_mails, seats, tables
 from service.tables import judging
 
 MAX_ROWS = 100
@@ -96,9 +96,9 @@ def _count_sent(connection: Connection, since: int) -> tuple[ChannelCount, ...]:
         elif outcome.startswith(FAILED_OUTCOMES):
             failed[kind] += count
     counted = [ChannelCount(kind, sent[kind], failed[kind]) for kind in sorted({kind for kind, _, _ in rows})]
-    sums = (func.coalesce(func.sum(table_hooks.c.sent), 0), func.coalesce(func.sum(table_hooks.c.failed), 0))
-    hook_count, sent_news, failed_news = connection.execute(select(func.count(), *sums).select_from(table_hooks)).one()
-    if hook_count:
+    sums = (func.coalesce(func.sum(followers.c.sent), 0), func.coalesce(func.sum(followers.c.failed), 0))
+    count, sent_news, failed_news = connection.execute(select(func.count(), *sums).select_from(followers)).one()
+    if count:
         counted.append(ChannelCount("chats of tables", int(sent_news), int(failed_news)))
     return tuple(counted)
 

@@ -44,6 +44,7 @@ from service.store.schema import (
     branches,
     channels,
     entries,
+    followers,
     former_links,
     letters,
     orders,
@@ -51,7 +52,6 @@ from service.store.schema import (
     seats,
     server_facts,
     submissions,
-    table_hooks,
     tables,
 )
 from service.text.languages import Sentence
@@ -93,7 +93,7 @@ SEATS: Select[Any] = (
         people.c.bounced_at,
         people.c.settings_number,
         select(channels.c.id).where(channels.c.person == seats.c.person).exists(),
-        select(table_hooks.c.id).where(table_hooks.c.table == seats.c.table).exists(),
+        select(followers.c.id).where(followers.c.table == seats.c.table).exists(),
     )
     .select_from(seats.outerjoin(people, IS_OWN_PERSON))
     .where(seats.c.table.in_(bindparam("key_tables", expanding=True)))

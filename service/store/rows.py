@@ -96,8 +96,8 @@ class SubmissionRow(Struct, frozen=True):
     tries: int
 
 
-class TableHookRow(Struct, frozen=True):
-    """A row of `table_hooks`, column by column."""
+class FollowerRow(Struct, frozen=True):
+    """A row of `followers`, column by column."""
 
     id: int
     table: str

@@ -268,8 +268,8 @@ deliveries = Table(
     Index("deliveries_ended", "ended_at"),
 )
 
-table_hooks = Table(
-    "table_hooks",  # chats that follow a table, added by its organiser
+followers = Table(
+    "followers",  # chats that follow a table, added by its organiser
     metadata,
     Column("id", row_number, primary_key=True),
     Column("table", Text, ForeignKey("tables.id"), nullable=False),
@@ -289,8 +289,8 @@ table_hooks = Table(
     Column("disabled_at", BigInteger),
     Column("sent", Integer, nullable=False, server_default="0"),  # messages that arrived
     Column("failed", Integer, nullable=False, server_default="0"),  # times that a message did not arrive
-    UniqueConstraint("table", "address", name="table_hooks_once"),
-    Index("table_hooks_person", "person"),
+    UniqueConstraint("table", "address", name="followers_once"),
+    Index("followers_person", "person"),
 )
 
 hints = Table(

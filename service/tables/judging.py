@@ -94,7 +94,7 @@ def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
     if any(seat.has_channels for seat in seats):
         queues.add("deliveries")
     if any(seat.is_followed for seat in seats):
-        queues.add("hooks")
+        queues.add("followers")
     if any(seat.open_since is not None and seat.status in BOT_STATUSES for seat in seats):
         queues.add("bots")
     for queue in sorted(queues):

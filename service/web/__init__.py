@@ -42,7 +42,7 @@ from service.web.current_request import (
 )
 from service.web.error_pages import answer_error
 from service.web.feed_pages import own_feeds, table_feed
-from service.web.follower_pages import followers
+from service.web.follower_pages import follower_page
 from service.web.host_pages import host, mailbox, monitoring
 from service.web.leaving_pages import leaving_pages
 from service.web.lesson_pages import learning
@@ -82,7 +82,7 @@ BLUEPRINTS = (
     own_feeds,
     table_feed,
     pictures,
-    followers,
+    follower_page,
     language_choice,
     host,
     mailbox,

@@ -8,13 +8,13 @@ from sqlalchemy import Connection
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
-from service.notify import table_hooks, webhooks
+from service.notify import followers, webhooks
 from service.notify.webhooks import Target
 from service.people import proof
 from service.people.proof import ProvenPerson
 from service.store import queries
-from service.store.rows import TableHookRow, TableRow
-from service.store.schema import table_hooks as hook_table
+from service.store.rows import FollowerRow, TableRow
+from service.store.schema import followers as follower_table
 from service.tables import access
 from service.tables.access import Unknown
 from service.web.current_request import get_app, get_language
@@ -31,7 +31,7 @@ from service.web.receiver_forms import (
 )
 from service.web.rendering import render
 
-followers = Blueprint("followers", __name__, url_prefix="/t/<link>/followers")
+follower_page = Blueprint("followers", __name__, url_prefix="/t/<link>/followers")
 
 
 class OwnTable(Struct, frozen=True):
@@ -54,7 +54,7 @@ class FollowersPage(Struct, frozen=True):
     tried: TriedReceiver | None
 
 
-@followers.get("")
+@follower_page.get("")
 def show(link: str) -> Response:
     """Show the chats that follow this table."""
     with get_app().store.reading() as db:
@@ -62,7 +62,7 @@ def show(link: str) -> Response:
     return render("followers.html", page)
 
 
-@followers.post("")
+@follower_page.post("")
 def add(link: str) -> Reply:
     """Let a chat follow this table."""
     app = get_app()
@@ -70,7 +70,7 @@ def add(link: str) -> Reply:
         own = _find_own_table(db, link)
     pictures = "pictures" in request.form
     try:
-        table_hooks.add(app, own.organiser, own.row, parse_target(), get_language(), pictures=pictures)
+        followers.add(app, own.organiser, own.row, parse_target(), get_language(), pictures=pictures)
     except Refused as refused:
         with app.store.reading() as db:
             page = _load_page(db, link, own.row.id, error=refused)
@@ -78,28 +78,28 @@ def add(link: str) -> Reply:
     return redirect(url_for("followers.show", link=link, stored=1), 303)
 
 
-@followers.post("/<int:number>/test")
+@follower_page.post("/<int:number>/test")
 def send_test(link: str, number: int) -> Response:
     """Send a test to a chat, and show its answer; a chat that was switched off follows again if it takes the test."""
     app = get_app()
     with app.store.reading() as db:
-        hook = _find_hook(db, link, number)
-    outcome = webhooks.try_out(app, Target(hook.kind, hook.address, hook.secret), get_language())
-    is_mended = works_again(hook, outcome)
+        follower = _find_follower(db, link, number)
+    outcome = webhooks.try_out(app, Target(follower.kind, follower.address, follower.secret), get_language())
+    is_mended = works_again(follower, outcome)
     with app.store.writing() if is_mended else app.store.reading() as db:
         if is_mended:
-            table_hooks.switch_on(db, hook, app.now())
-        page = _load_page(db, link, hook.table, tried=describe_outcome(webhooks.NAMES[hook.kind], outcome))
+            followers.switch_on(db, follower, app.now())
+        page = _load_page(db, link, follower.table, tried=describe_outcome(webhooks.NAMES[follower.kind], outcome))
     return render("followers.html", page)
 
 
-@followers.post("/<int:number>/remove")
+@follower_page.post("/<int:number>/remove")
 def remove(link: str, number: int) -> Reply:
     """Let a chat follow this table no longer."""
     access.check_link(get_app(), link)
     with get_app().store.writing() as db:
-        hook = _find_hook(db, link, number)
-        table_hooks.remove(db, hook.table, hook.id)
+        follower = _find_follower(db, link, number)
+        followers.remove(db, follower.table, follower.id)
     return redirect(url_for("followers.show", link=link, stored=1), 303)
 
 
@@ -116,22 +116,22 @@ def _find_own_table(db: Connection, link: str) -> OwnTable:
     return OwnTable(row, proof.require_holder(seats[seat]))
 
 
-def _find_hook(db: Connection, link: str, number: int) -> TableHookRow:
-    hook = table_hooks.find(db, _find_own_table(db, link).row.id, number)
-    if hook is None:
+def _find_follower(db: Connection, link: str, number: int) -> FollowerRow:
+    follower = followers.find(db, _find_own_table(db, link).row.id, number)
+    if follower is None:
         raise Unknown("This receiver is not in your list any more.")
-    return hook
+    return follower
 
 
 def _load_page(
     db: Connection, link: str, table: str, *, error: Refused | None = None, tried: TriedReceiver | None = None
 ) -> FollowersPage:
-    hooks = table_hooks.list_hooks(db, hook_table.c.table == table)
+    chats = followers.list_followers(db, follower_table.c.table == table)
     return FollowersPage(
         link=link,
         stored=bool(request.args.get("stored")),
         error=error,
-        receivers=tuple(describe_receiver(hook, webhooks.NAMES[hook.kind]) for hook in hooks),
+        receivers=tuple(describe_receiver(chat, webhooks.NAMES[chat.kind]) for chat in chats),
         kinds=NAMED_KINDS,
         form=copy_form(),
         pictures="pictures" in request.form if error else True,

@@ -10,7 +10,7 @@ from msgspec import Struct
 from service.notify import webhooks
 from service.notify.webhooks import HookOutcome, Target
 from service.store.channel_queries import ChannelRow
-from service.store.rows import TableHookRow
+from service.store.rows import FollowerRow
 from service.text.languages import Sentence
 
 NAMED_KINDS = tuple(webhooks.NAMES.items())  # of receivers, with their names
@@ -59,7 +59,7 @@ def copy_form() -> ReceiverForm:
     return ReceiverForm(form.get("kind", ""), form.get("label", ""), form.get("address", ""))
 
 
-def describe_receiver(receiver: ChannelRow | TableHookRow, label: str) -> ReceiverRow:
+def describe_receiver(receiver: ChannelRow | FollowerRow, label: str) -> ReceiverRow:
     """Describe a channel of a person or a chat of a table in the list."""
     return ReceiverRow(
         number=receiver.id,
@@ -78,7 +78,7 @@ def describe_outcome(label: str, outcome: HookOutcome) -> TriedReceiver:
     return TriedReceiver(label, worked, outcome.status, outcome.text[:MAX_ANSWER_CHARS], outcome.why)
 
 
-def works_again(receiver: ChannelRow | TableHookRow, outcome: HookOutcome) -> bool:
+def works_again(receiver: ChannelRow | FollowerRow, outcome: HookOutcome) -> bool:
     """Return whether a receiver that failed, or was switched off, has now taken a test."""
     has_failed = receiver.failures > 0 or receiver.disabled_at is not None
     return has_failed and outcome.outcome == "sent"

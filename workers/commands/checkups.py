@@ -32,7 +32,7 @@ from service.notify import webhooks
 from service.settings import EMBEDDED, Settings, load_secret, parse_listening_address
 from service.store import Store, server_facts
 from service.store.connection import find_database_file
-from service.store.schema import channels, deliveries, letters, submissions, table_hooks, tables
+from service.store.schema import channels, deliveries, followers, letters, submissions, tables
 from workers.incoming import mailbox_polling
 from workers.outgoing import emails
 from workers.outgoing.emails import WirePolicy
@@ -346,7 +346,7 @@ def _list_newest(store: Store) -> Sequence[Any]:
         return ()
     rows = list[Any]()
     with store.reading() as db:
-        for table in (channels, table_hooks):
+        for table in (channels, followers):
             newest = select(func.max(table.c.id)).where(table.c.disabled_at.is_(None)).group_by(table.c.kind)
             rows += db.execute(select(table.c.kind, table.c.address).where(table.c.id.in_(newest))).all()
     return list(dict.fromkeys(rows))

@@ -11,14 +11,14 @@ from sqlalchemy import Connection, select
 
 from engine import catalogue
 from service.app import App
-from service.notify import channels, table_hooks, webhooks
+from service.notify import channels, followers, webhooks
 from service.numbers import parse_int
 from service.people import proof, register
 from service.people.proof import SeatClaim
 from service.store import queries
-from service.store.rows import TableHookRow
+from service.store.rows import FollowerRow
+from service.store.schema import followers as follower_table
 from service.store.schema import people
-from service.store.schema import table_hooks as hook_table
 from service.tables import access, snapshots
 from service.text.languages import Translator, format_moment, translate_in_game
 from service.text.templates import get_environment
@@ -165,16 +165,16 @@ def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a chat gets no more news of a table; None if it works again or is removed."""
     number = parse_int(draft.request.kind_detail.partition("/")[0]) or 0
     with draft.app.store.reading() as db:
-        hook = _find_hook(db, draft, number)
-    if hook is None or hook.disabled_at is None:
+        follower = _find_follower(db, draft, number)
+    if follower is None or follower.disabled_at is None:
         return None
-    return _write_switched_off(draft, webhooks.NAMES[hook.kind], hook.error)
+    return _write_switched_off(draft, webhooks.NAMES[follower.kind], follower.error)
 
 
-def _find_hook(db: Connection, draft: PersonalDraft, number: int) -> TableHookRow | None:
+def _find_follower(db: Connection, draft: PersonalDraft, number: int) -> FollowerRow | None:
     """Find the chat with this number if the reader added it."""
-    hooks = table_hooks.list_hooks(db, hook_table.c.id == number, hook_table.c.person == draft.person.id)
-    return hooks[0] if hooks else None
+    of_reader = (follower_table.c.id == number, follower_table.c.person == draft.person.id)
+    return next(iter(followers.list_followers(db, *of_reader)), None)
 
 
 def write_added(draft: PersonalDraft) -> PersonalLetter | None:
@@ -252,13 +252,13 @@ def _find_added_feeds(draft: PersonalDraft, number: int) -> AddedReceiver | None
 
 def _find_added_follower(db: Connection, draft: PersonalDraft, number: int) -> AddedReceiver | None:
     """Find a chat that follows a table; the page about it belongs to a seat of the reader."""
-    hook = _find_hook(db, draft, number)
-    seats = queries.list_seats(db, hook.table) if hook else ()
+    follower = _find_follower(db, draft, number)
+    seats = queries.list_seats(db, follower.table) if follower else ()
     own = next((seat for seat in seats if seat.person == draft.person.id and seat.proven), None)
-    if hook is None or own is None:
+    if follower is None or own is None:
         return None
     link = f"{draft.app.settings.address}/t/{access.make_seat_link(draft.app, own)}"
-    return AddedReceiver(webhooks.NAMES[hook.kind], f"{link}/followers")
+    return AddedReceiver(webhooks.NAMES[follower.kind], f"{link}/followers")
 
 
 def _write_switched_off(draft: PersonalDraft, label: str, error: str) -> PersonalLetter:

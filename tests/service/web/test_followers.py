@@ -4,19 +4,19 @@ import pytest
 from sqlalchemy import select
 
 from service.accounts import leaving, signing_in
-from service.notify import table_hooks
+from service.notify import followers
 from service.people.proof import ProvenPerson
 from service.settings import DAY_S
-from service.store.rows import TableHookRow
+from service.store.rows import FollowerRow
+from service.store.schema import followers as follower_table
 from service.store.schema import letters, people, seats
-from service.store.schema import table_hooks as hook_table
 from service.tables import access, seat_commands
 from service.tables.opening import OpenedTable
 from tests import apps
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
 from workers import clock
-from workers.outgoing import personal_letters, table_news
+from workers.outgoing import follower_news, personal_letters
 from workers.outgoing.letter import LetterRequest
 
 
@@ -35,13 +35,13 @@ def follow(visitor: Visitor, new_table: OpenedTable, receiver: Receiver, kind: s
     assert response.status_code == 303, response.text
 
 
-def load_hook(site: Site) -> TableHookRow:
-    (hook,) = apps.load(site.app, lambda _, db: table_hooks.list_hooks(db))
-    return hook
+def load_follower(site: Site) -> FollowerRow:
+    (follower,) = apps.load(site.app, lambda _, db: followers.list_followers(db))
+    return follower
 
 
 def send_all(site: Site) -> None:
-    while table_news.send_batch(site.app):
+    while follower_news.send_batch(site.app):
         pass
 
 
@@ -94,8 +94,8 @@ def test_news_without_an_answer_is_sent_again_as_the_same_message_and_loses_noth
     first, again, later = receiver.requests
     assert first.headers["Webhook-Id"] == again.headers["Webhook-Id"] != later.headers["Webhook-Id"]
     assert first.body == again.body
-    assert load_hook(site).next_seq == site.load(new_table).row.length
-    assert load_hook(site).failures == 0
+    assert load_follower(site).next_seq == site.load(new_table).row.length
+    assert load_follower(site).failures == 0
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_strange_answer_counts_as_a_failure_and_holds_up_no_other_chat(
     receiver.mood, receiver.answer, receiver.headers = "503", answer, headers
     site.submit(new_table, site.list_moves(new_table)[0])
     send_all(site)
-    hook = load_hook(site)
-    assert hook.failures == 1
-    assert hook.error.isprintable()
-    assert visitor.post(f"/t/{new_table.links[0]}/followers/{hook.id}/test").status_code == 200
+    follower = load_follower(site)
+    assert follower.failures == 1
+    assert follower.error.isprintable()
+    assert visitor.post(f"/t/{new_table.links[0]}/followers/{follower.id}/test").status_code == 200
 
 
 def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
@@ -122,11 +122,11 @@ def test_a_worker_that_dies_with_news_in_hand_leaves_it_to_the_next(
     follow(visitor, new_table, receiver)
     site.submit(new_table, site.list_moves(new_table)[0])
     with site.app.store.writing() as db:
-        assert table_hooks.lease(db, site.time, 120)
+        assert followers.lease(db, site.time, 120)
     send_all(site)
     assert receiver.requests == []  # the lease is another's
     site.time += 121
-    assert "hooks" in apps.load(site.app, clock.find_due).queues
+    assert "followers" in apps.load(site.app, clock.find_due).queues
     send_all(site)
     assert len(receiver.requests) == 1
 
@@ -142,10 +142,10 @@ def test_a_move_wakes_the_worker_that_sends_the_news_only_if_a_chat_follows(
 
     site.app.wakeups.wake = note
     site.submit(new_table, site.list_moves(new_table)[0])
-    assert "hooks" not in woken
+    assert "followers" not in woken
     follow(visitor, new_table, receiver)
     site.submit(new_table, site.list_moves(new_table)[0])
-    assert "hooks" in woken
+    assert "followers" in woken
 
 
 def test_a_new_link_of_the_organiser_ends_the_chats_that_the_old_one_added(
@@ -154,9 +154,9 @@ def test_a_new_link_of_the_organiser_ends_the_chats_that_the_old_one_added(
     follow(visitor, new_table, receiver)
     organiser, other = site.load(new_table).seats
     apps.renew_link(site.app, other.person, new_table.table, other.seat)
-    assert load_hook(site)
+    assert load_follower(site)
     apps.renew_link(site.app, organiser.person, new_table.table, organiser.seat)
-    assert apps.load(site.app, lambda _, db: table_hooks.list_hooks(db)) == []
+    assert apps.load(site.app, lambda _, db: followers.list_followers(db)) == []
 
 
 def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
@@ -166,28 +166,28 @@ def test_a_chat_that_is_gone_is_switched_off_and_the_organiser_gets_a_letter(
     receiver.mood = "404"  # a webhook of Discord that was deleted
     site.submit(new_table, site.list_moves(new_table)[0])
     send_all(site)
-    hook = load_hook(site)
-    assert hook.disabled_at == site.time
-    kind = f"follower/{hook.id}/{site.time}"
+    follower = load_follower(site)
+    assert follower.disabled_at == site.time
+    kind = f"follower/{follower.id}/{site.time}"
     with site.app.store.reading() as db:
-        assert kind in db.execute(select(letters.c.kind).where(letters.c.person == hook.person)).scalars().all()
-    request = LetterRequest("", 0, 0, kind, "anna@example.org", "Anna", person=hook.person)
+        assert kind in db.execute(select(letters.c.kind).where(letters.c.person == follower.person)).scalars().all()
+    request = LetterRequest("", 0, 0, kind, "anna@example.org", "Anna", person=follower.person)
     letter = personal_letters.write(site.app, request)
     assert letter is not None
     assert letter["Subject"] == "“Discord” is switched off"
     assert "switched off" in visitor.get(f"/t/{new_table.links[0]}/followers")
     receiver.mood = "200"
-    visitor.post(f"/t/{new_table.links[0]}/followers/{hook.id}/test")  # after a test that works, it is on again
-    assert load_hook(site).disabled_at is None
+    visitor.post(f"/t/{new_table.links[0]}/followers/{follower.id}/test")  # after a test that works, it is on again
+    assert load_follower(site).disabled_at is None
     send_all(site)
-    assert load_hook(site).next_seq == site.load(new_table).row.length
+    assert load_follower(site).next_seq == site.load(new_table).row.length
 
 
 def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
     site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver)
-    for path in ("", f"/{load_hook(site).id}/test", f"/{load_hook(site).id}/remove"):
+    for path in ("", f"/{load_follower(site).id}/test", f"/{load_follower(site).id}/remove"):
         assert visitor.post(f"/t/{new_table.links[1]}/followers{path}").status_code == 422
     apps.change(site.app, seat_commands.allow_spectators, access.find(site.app, new_table.links[0]), False)
     site.submit(new_table, site.list_moves(new_table)[0])
@@ -198,10 +198,10 @@ def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
 
 def test_a_chat_is_tried_and_removed(site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver) -> None:
     follow(visitor, new_table, receiver)
-    path = f"/t/{new_table.links[0]}/followers/{load_hook(site).id}"
+    path = f"/t/{new_table.links[0]}/followers/{load_follower(site).id}"
     assert "The test reached" in visitor.post(f"{path}/test").text
     assert visitor.post(f"{path}/remove").status_code == 303
-    assert apps.load(site.app, lambda _, db: table_hooks.list_hooks(db)) == []
+    assert apps.load(site.app, lambda _, db: followers.list_followers(db)) == []
 
 
 def test_a_chat_learns_no_more_than_spectators_of_a_game_with_hidden_hands(
@@ -221,13 +221,13 @@ def test_followers_are_in_the_organisers_download_and_are_erased_with_the_organi
     site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver
 ) -> None:
     follow(visitor, new_table, receiver)
-    person = ProvenPerson(load_hook(site).person)
-    assert leaving.export_person(site.app, person).table_hooks[0].address == receiver.url()
+    person = ProvenPerson(load_follower(site).person)
+    assert leaving.export_person(site.app, person).followers[0].address == receiver.url()
     with site.app.store.reading() as db:
         address = db.execute(select(people.c.address).where(people.c.id == person.id)).scalar_one()
     leaving.delete_person(site.app, person, address)
     with site.app.store.reading() as db:
-        assert db.execute(select(hook_table.c.id)).all() == []
+        assert db.execute(select(follower_table.c.id)).all() == []
 
 
 @pytest.mark.parametrize("day", range(4))
@@ -240,4 +240,4 @@ def test_failures_of_days_switch_a_chat_off_and_failures_of_hours_do_not(
     for _ in range(12):
         send_all(site)
         site.time += day * DAY_S // 10 + 1
-    assert (load_hook(site).disabled_at is not None) == (day == 3)
+    assert (load_follower(site).disabled_at is not None) == (day == 3)

@@ -17,7 +17,7 @@ from service.people import register
 from service.people.proof import ProvenPerson
 from service.store import channel_queries, queries
 from service.store.batch import OwedLetter
-from service.store.schema import deliveries, letters, people, seats, table_hooks, tables
+from service.store.schema import deliveries, followers, letters, people, seats, tables
 from tests import apps
 from tests.receivers import Receiver
 from tests.sites import ROWS, PageChecker, Site, Visitor
@@ -190,9 +190,9 @@ def test_the_host_sees_what_left_by_which_channel(site: Site, visitor: Visitor, 
         letter = {"kind": "turn", "due_at": 0, "sent_at": site.time}
         words = ("sent", "sent", "sent", "refused: 550 no", "overtaken")
         db.execute(insert(letters), [{**letter, "seq": n, "seat": 0, "outcome": one} for n, one in enumerate(words)])
-        hook = {"table": table, "person": person, "kind": "discord", "address": "https://x"}
+        follower = {"table": table, "person": person, "kind": "discord", "address": "https://x"}
         numbers = {"language": "en", "next_seq": 0, "created_at": 0, "due_at": 0, "sent": 4, "failed": 2}
-        db.execute(insert(table_hooks), {**hook, **numbers})
+        db.execute(insert(followers), {**follower, **numbers})
     page = visitor.get(door)
     assert "<tr><td>push</td><td>2</td><td>1</td></tr>" in page
     assert "<tr><td>letters</td><td>3</td><td>1</td></tr>" in page

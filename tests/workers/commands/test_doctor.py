@@ -19,7 +19,7 @@ from service.internet.safe_http import SafeClient
 from service.people import register
 from service.settings import Settings
 from service.store import channel_queries
-from service.store.schema import letters, table_hooks, tables
+from service.store.schema import followers, letters, tables
 from tests import apps, servers
 from tests.receivers import Receiver
 from workers.commands import checkups
@@ -195,8 +195,8 @@ def test_the_servers_behind_all_channels_are_asked_those_of_table_chats_too(
         row = {"person": person, "label": "x", "groups": "", "created_at": 0}
         for kind, address in (("ntfy", receiver.url("/games")), ("telegram", "-100123")):
             channel_queries.insert_channel(db, {**row, "kind": kind, "address": address})
-        hook = {"table": place.table, "person": person, "kind": "discord", "address": receiver.url(), "language": "en"}
-        db.execute(insert(table_hooks), {**hook, "next_seq": 0, "created_at": 0, "due_at": 0})
+        row = {"table": place.table, "person": person, "kind": "discord", "address": receiver.url(), "language": "en"}
+        db.execute(insert(followers), {**row, "next_seq": 0, "created_at": 0, "due_at": 0})
     asked = list[str]()
 
     def answer(self: SafeClient, method: str, url: str, *others: Any) -> None:

@@ -13,17 +13,17 @@ import pytest
 from sqlalchemy import insert, update
 
 from service.app import App
-from service.notify import channels, table_hooks, webhooks
+from service.notify import channels, followers, webhooks
 from service.notify.channels import NewChannel
 from service.store import queries
+from service.store.schema import followers as follower_table
 from service.store.schema import letters
-from service.store.schema import table_hooks as hook_table
 from tests import apps
 from tests.apps import FakeTime
 from tests.receivers import Receiver
 from tests.service.notify.test_web_push import Browser
 from tests.workers.outgoing.test_deliveries import find_person, give_turn, list_outcomes
-from workers.outgoing import channel_deliveries, table_news
+from workers.outgoing import channel_deliveries, follower_news
 
 BEFORE, AFTER = "before", "after"
 # Where the worker dies: a step, and whether that step is done.
@@ -114,16 +114,16 @@ def test_news_of_a_killed_worker_reaches_the_chat_and_is_recognised(
         words = {"table": row.id, "person": find_person(any_app, anna).id, "kind": "webhook", "language": "en"}
         numbers = {"next_seq": row.length, "created_at": 0, "due_at": 0}
         db.execute(
-            insert(hook_table), {**words, **numbers, "address": receiver.url(), "secret": webhooks.make_secret()}
+            insert(follower_table), {**words, **numbers, "address": receiver.url(), "secret": webhooks.make_secret()}
         )
     assert apps.submit(any_app, bert, "resign").accepted
     with monkeypatch.context() as patched:
-        die_at(patched, table_news, step, when)
-        kill_worker(any_app, table_news.run)
+        die_at(patched, follower_news, step, when)
+        kill_worker(any_app, follower_news.run)
     clock.advance(any_app.settings.lease + 1)
-    table_news.run()
+    follower_news.run()
     arrived = [request.headers["Webhook-Id"] for request in receiver.requests]
     assert len(arrived) == 1 + ((step, when) == ("send", AFTER))
     assert len(set(arrived)) == 1
-    (hook,) = apps.load(any_app, lambda _, db: table_hooks.list_hooks(db))
-    assert (hook.next_seq, hook.sent) == (apps.load_table(any_app, anna.table).row.length, 1)
+    (follower,) = apps.load(any_app, lambda _, db: followers.list_followers(db))
+    assert (follower.next_seq, follower.sent) == (apps.load_table(any_app, anna.table).row.length, 1)

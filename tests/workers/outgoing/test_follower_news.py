@@ -3,12 +3,12 @@
 from sqlalchemy import insert
 
 from service.app import App
-from service.notify import table_hooks
+from service.notify import followers
 from service.store import queries
-from service.store.schema import table_hooks as hook_table
+from service.store.schema import followers as follower_table
 from tests import apps
 from workers import clock
-from workers.outgoing import table_news
+from workers.outgoing import follower_news
 
 
 def test_news_is_leased_by_one_worker_and_the_clock_finds_what_is_left(any_app: App) -> None:
@@ -19,20 +19,20 @@ def test_news_is_leased_by_one_worker_and_the_clock_finds_what_is_left(any_app: 
         assert row is not None
         words = {"table": row.id, "person": person, "kind": "discord", "address": "https://example.org/hook"}
         numbers = {"next_seq": row.length, "created_at": 0, "due_at": 0}
-        db.execute(insert(hook_table), {**words, **numbers, "language": "en"})
-    assert "hooks" not in apps.load(any_app, clock.find_due).queues
+        db.execute(insert(follower_table), {**words, **numbers, "language": "en"})
+    assert "followers" not in apps.load(any_app, clock.find_due).queues
     assert apps.submit(any_app, bert, "resign").accepted
-    assert "hooks" in apps.load(any_app, clock.find_due).queues
-    assert table_news.is_waiting(any_app)
+    assert "followers" in apps.load(any_app, clock.find_due).queues
+    assert follower_news.is_waiting(any_app)
     with any_app.store.writing() as db:
-        (hook,) = table_hooks.lease(db, any_app.now(), 120)
-    assert hook.end_seq == apps.load_table(any_app, anna.table).row.length
+        (follower,) = followers.lease(db, any_app.now(), 120)
+    assert follower.end_seq == apps.load_table(any_app, anna.table).row.length
     with any_app.store.writing() as db:
-        assert not table_hooks.lease(db, any_app.now(), 120)
-    assert not table_news.is_waiting(any_app)
-    message = table_news.write(any_app, hook)
+        assert not followers.lease(db, any_app.now(), 120)
+    assert not follower_news.is_waiting(any_app)
+    message = follower_news.write(any_app, follower)
     assert message is not None
     assert "Berta" in message.sentence
     with any_app.store.writing() as db:
-        table_hooks.record_sent(db, hook, any_app.now())
-    assert not table_news.is_waiting(any_app)
+        followers.record_sent(db, follower, any_app.now())
+    assert not follower_news.is_waiting(any_app)

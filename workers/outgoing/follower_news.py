@@ -1,4 +1,4 @@
-"""The queue `hooks`: send the news of tables to the chats that follow them, at least once and in order."""
+"""The queue `followers`: send the news of tables to the chats that follow them, at least once and in order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import structlog
 from sqlalchemy.exc import OperationalError
 
 from service.app import App
-from service.notify import table_hooks, webhooks
+from service.notify import followers, webhooks
 from service.notify.webhooks import HookMessage, HookOutcome, Target
-from service.store.rows import TableHookRow
+from service.store.rows import FollowerRow
 from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 from service.text import narration
@@ -25,70 +25,71 @@ log = structlog.get_logger()
 
 def run() -> None:
     """Send news until none is due."""
-    empty_queue("hooks", send_batch, is_waiting)
+    empty_queue("followers", send_batch, is_waiting)
 
 
 def is_waiting(app: App) -> bool:
     """Return whether a chat has to get news."""
     with app.store.reading() as db:
-        return bool(db.execute(table_hooks.select_due(app.now())).scalar_one())
+        return bool(db.execute(followers.select_due(app.now())).scalar_one())
 
 
 def send_batch(app: App) -> StepResult:
     """Lease some chats that have to get news, and send it."""
     with app.store.writing() as db:
-        hooks = table_hooks.lease(db, app.now(), app.settings.lease)
-    if not hooks:
+        leased = followers.lease(db, app.now(), app.settings.lease)
+    if not leased:
         return StepResult.NONE
-    with ThreadPoolExecutor(len(hooks)) as pool:
-        outcomes = list(pool.map(lambda hook: send(app, hook), hooks))
+    with ThreadPoolExecutor(len(leased)) as pool:
+        outcomes = list(pool.map(lambda follower: send(app, follower), leased))
     with app.store.writing() as db:
-        for hook, outcome in zip(hooks, outcomes, strict=True):
+        for follower, outcome in zip(leased, outcomes, strict=True):
             if outcome.outcome == "sent":
-                table_hooks.record_sent(db, hook, app.now())
+                followers.record_sent(db, follower, app.now())
             else:
-                table_hooks.record_failure(db, hook, app.now(), outcome)
+                followers.record_failure(db, follower, app.now(), outcome)
             app.metrics.count("deliveries", f"table {outcome.outcome}")
     return StepResult.SOME
 
 
-def send(app: App, hook: TableHookRow) -> HookOutcome:
+def send(app: App, follower: FollowerRow) -> HookOutcome:
     """Send a chat the news of its table, if there is a sentence about it; an error holds up no other chat."""
     try:
-        message = write(app, hook)
+        message = write(app, follower)
         if message is None:
             return HookOutcome("sent", 0, "")
-        return webhooks.send(app, Target(hook.kind, hook.address, hook.secret), message)
+        return webhooks.send(app, Target(follower.kind, follower.address, follower.secret), message)
     except OperationalError:
         raise
     except Exception as error:
-        log.exception("news of a table not sent", table=hook.table)
+        log.exception("news of a table not sent", table=follower.table)
         return HookOutcome("retry", 0, f"not sent: {type(error).__name__}")
 
 
-def write(app: App, hook: TableHookRow) -> HookMessage | None:
+def write(app: App, follower: FollowerRow) -> HookMessage | None:
     """Write what spectators may know of the entries that a chat has not got; None if there is no sentence."""
-    end = hook.end_seq or 0  # the lease has set it
+    end = follower.end_seq or 0  # the lease has set it
     with app.store.reading() as db:
-        table = snapshots.load_table(app, db, hook.table)
-        first = max(hook.next_seq, end - MAX_ENTRIES)
-        entries = snapshots.load_game_entries(db, table.game, hook.table, first, end)
-    narrator = Narrator(table.game, table.names, hook.language)
+        table = snapshots.load_table(app, db, follower.table)
+        first = max(follower.next_seq, end - MAX_ENTRIES)
+        entries = snapshots.load_game_entries(db, table.game, follower.table, first, end)
+    narrator = Narrator(table.game, table.names, follower.language)
     chapters = narration.describe_entries(table.game, entries, narrator, None)
     if not chapters:
         return None
     text = " ".join(remove_place_marks(sentence) for chapter in chapters for sentence in chapter.sentences)
-    link = f"{app.settings.address}/t/{app.links.make_watch_token(hook.table)}"
+    link = f"{app.settings.address}/t/{app.links.make_watch_token(follower.table)}"
+    picture = f"{link}/board.png?at={end - 1}&in={follower.language}"
     return HookMessage(
-        id=f"{hook.table}.{hook.next_seq}.{hook.id}",
+        id=f"{follower.table}.{follower.next_seq}.{follower.id}",
         type="table",
-        title=write_title(table, hook.language),
+        title=write_title(table, follower.language),
         sentence=text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…",
         url=link,
         at=chapters[-1].at,
-        table=hook.table,
+        table=follower.table,
         game=table.row.game,
-        picture=f"{link}/board.png?at={end - 1}&in={hook.language}" if hook.pictures and _has_board(table) else "",
+        picture=picture if follower.pictures and _has_board(table) else "",
     )
 
 

@@ -1,4 +1,4 @@
-"""Chats that follow a table: its organiser adds them, and they get what spectators may know.
+"""Followers, the chats that follow a table: its organiser adds them, and they get what spectators may know.
 
 The secrets of all webhooks, those of players too, are renewed here if they may have leaked.
 """
@@ -24,21 +24,21 @@ from service.notify.channels import (
 from service.notify.webhooks import HookOutcome, Target
 from service.people.proof import ProvenPerson
 from service.store import channel_queries, queries
-from service.store.rows import TableHookRow, TableRow
+from service.store.rows import FollowerRow, TableRow
 from service.store.schema import channels as channel_table
-from service.store.schema import table_hooks, tables
+from service.store.schema import followers, tables
 from service.timing import compute_retry_pause
 
-MAX_HOOKS = 3  # of a table
+MAX_FOLLOWERS = 3  # of a table
 MAX_BATCH = 8
-IS_OWN_TABLE = tables.c.id == table_hooks.c.table
-HAS_NEWS = (tables.c.length > table_hooks.c.next_seq) & tables.c.watched & (tables.c.moved_to == "")
-IS_ON = table_hooks.c.disabled_at.is_(None)
+IS_OWN_TABLE = tables.c.id == followers.c.table
+HAS_NEWS = (tables.c.length > followers.c.next_seq) & tables.c.watched & (tables.c.moved_to == "")
+IS_ON = followers.c.disabled_at.is_(None)
 
 
 def has_due(now: Any) -> Any:
     """Return the condition that a chat has to get news now."""
-    return exists().where(IS_ON, table_hooks.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
+    return exists().where(IS_ON, followers.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
 
 
 def select_due(now: int) -> Any:
@@ -59,82 +59,82 @@ def add(app: App, person: ProvenPerson, table: TableRow, target: Target, languag
     row |= {"secret": target.secret, "pictures": pictures, "language": language, "next_seq": table.length}
     now = app.now()
     with app.store.writing() as db:
-        same = (table_hooks.c.table == table.id, table_hooks.c.address == target.address)
-        db.execute(delete(table_hooks).where(*same))
-        if len(list_hooks(db, table_hooks.c.table == table.id)) >= MAX_HOOKS:
-            raise Refused("At most {most} chats can follow a table; please remove one first.", most=MAX_HOOKS)
-        made = db.execute(insert(table_hooks).returning(table_hooks.c.id), {**row, "created_at": now, "due_at": now})
+        same = (followers.c.table == table.id, followers.c.address == target.address)
+        db.execute(delete(followers).where(*same))
+        if len(list_followers(db, followers.c.table == table.id)) >= MAX_FOLLOWERS:
+            raise Refused("At most {most} chats can follow a table; please remove one first.", most=MAX_FOLLOWERS)
+        made = db.execute(insert(followers).returning(followers.c.id), {**row, "created_at": now, "due_at": now})
         channels.notify_owner(db, person, f"follower/{made.scalar_one()}", now)
     app.wakeups.wake("post")
 
 
-def list_hooks(db: Connection, *which: Any) -> list[TableHookRow]:
+def list_followers(db: Connection, *which: Any) -> list[FollowerRow]:
     """Return the chats that meet these conditions, the oldest first."""
-    return [TableHookRow(*row) for row in db.execute(select(table_hooks).where(*which).order_by(table_hooks.c.id))]
+    return [FollowerRow(*row) for row in db.execute(select(followers).where(*which).order_by(followers.c.id))]
 
 
-def find(db: Connection, table: str, number: int) -> TableHookRow | None:
+def find(db: Connection, table: str, number: int) -> FollowerRow | None:
     """Return this chat of a table."""
-    return next(iter(list_hooks(db, table_hooks.c.table == table, table_hooks.c.id == number)), None)
+    return next(iter(list_followers(db, followers.c.table == table, followers.c.id == number)), None)
 
 
 def remove(db: Connection, table: str, number: int) -> None:
     """Remove a chat from a table."""
-    db.execute(delete(table_hooks).where(table_hooks.c.table == table, table_hooks.c.id == number))
+    db.execute(delete(followers).where(followers.c.table == table, followers.c.id == number))
 
 
 def remove_of_table(db: Connection, table: str) -> None:
     """Remove all chats from a table."""
-    db.execute(delete(table_hooks).where(table_hooks.c.table == table))
+    db.execute(delete(followers).where(followers.c.table == table))
 
 
 def remove_all(db: Connection, person: int) -> None:
     """Remove all chats that a person has added to tables."""
-    db.execute(delete(table_hooks).where(table_hooks.c.person == person))
+    db.execute(delete(followers).where(followers.c.person == person))
 
 
-def lease(db: Connection, now: int, lease_s: int) -> Sequence[TableHookRow]:
+def lease(db: Connection, now: int, lease_s: int) -> Sequence[FollowerRow]:
     """Lease chats that have to get news: other workers leave them alone until the lease ends.
 
     A chat keeps its `end_seq` until its news has arrived, so that each try sends the same.
     """
-    due = select(table_hooks.c.id).where(IS_ON, table_hooks.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
-    oldest = due.order_by(table_hooks.c.due_at, table_hooks.c.id).limit(MAX_BATCH)
-    numbers = db.execute(oldest.with_for_update(skip_locked=True, of=table_hooks)).scalars().all()
+    due = select(followers.c.id).where(IS_ON, followers.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
+    oldest = due.order_by(followers.c.due_at, followers.c.id).limit(MAX_BATCH)
+    numbers = db.execute(oldest.with_for_update(skip_locked=True, of=followers)).scalars().all()
     if not numbers:
         return ()
     length = select(tables.c.length).where(IS_OWN_TABLE).scalar_subquery()
-    chosen = table_hooks.c.id.in_(numbers)
-    db.execute(update(table_hooks).where(chosen).values(due_at=now + lease_s))
-    db.execute(update(table_hooks).where(chosen, table_hooks.c.end_seq.is_(None)).values(end_seq=length))
-    return list_hooks(db, chosen)
+    chosen = followers.c.id.in_(numbers)
+    db.execute(update(followers).where(chosen).values(due_at=now + lease_s))
+    db.execute(update(followers).where(chosen, followers.c.end_seq.is_(None)).values(end_seq=length))
+    return list_followers(db, chosen)
 
 
-def switch_on(db: Connection, hook: TableHookRow, now: int) -> None:
+def switch_on(db: Connection, follower: FollowerRow, now: int) -> None:
     """Send news to a chat again: it has shown that it works."""
-    _update(db, hook, **WORKING_STATE, due_at=now)
+    _update(db, follower, **WORKING_STATE, due_at=now)
 
 
-def record_sent(db: Connection, hook: TableHookRow, now: int) -> None:
+def record_sent(db: Connection, follower: FollowerRow, now: int) -> None:
     """Record that the news up to `end_seq` has arrived, or that there was none to tell."""
-    sent = table_hooks.c.sent + 1
-    _update(db, hook, **NO_FAILURES, due_at=now, next_seq=hook.end_seq, end_seq=None, sent=sent)
+    sent = followers.c.sent + 1
+    _update(db, follower, **NO_FAILURES, due_at=now, next_seq=follower.end_seq, end_seq=None, sent=sent)
 
 
-def record_failure(db: Connection, hook: TableHookRow, now: int, answer: HookOutcome) -> None:
+def record_failure(db: Connection, follower: FollowerRow, now: int, answer: HookOutcome) -> None:
     """Record that news did not arrive: try again later; when that does not help, switch off and tell the organiser."""
-    failures, since = hook.failures + 1, now if hook.failing_since is None else hook.failing_since
+    failures, since = follower.failures + 1, now if follower.failing_since is None else follower.failing_since
     values: dict[str, Any] = {"failures": failures, "failing_since": since, "error": answer.summary[:MAX_ERROR_CHARS]}
-    values["due_at"] = now + compute_retry_pause(hook.failures, answer.pause_s)
+    values["due_at"] = now + compute_retry_pause(follower.failures, answer.pause_s)
     is_lasting = failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S
     if answer.outcome == "gone" or is_lasting:
         values["disabled_at"] = now
-        queries.owe_personal_letter(db, hook.person, f"follower/{hook.id}/{now}", now)
-    _update(db, hook, **values, failed=table_hooks.c.failed + 1)
+        queries.owe_personal_letter(db, follower.person, f"follower/{follower.id}/{now}", now)
+    _update(db, follower, **values, failed=followers.c.failed + 1)
 
 
-def _update(db: Connection, hook: TableHookRow, **values: Any) -> None:
-    db.execute(update(table_hooks).where(table_hooks.c.id == hook.id).values(**values))
+def _update(db: Connection, follower: FollowerRow, **values: Any) -> None:
+    db.execute(update(followers).where(followers.c.id == follower.id).values(**values))
 
 
 def renew_webhook_secrets(app: App) -> int:
@@ -145,12 +145,12 @@ def renew_webhook_secrets(app: App) -> int:
     now = app.now()
     with app.store.writing() as db:
         own = channel_queries.list_channels(db, channel_table.c.kind == "webhook")
-        followers = list_hooks(db, table_hooks.c.kind == "webhook")
+        following = list_followers(db, followers.c.kind == "webhook")
         for channel in own:
             channel_queries.update_channel(db, channel.id, secret=webhooks.renew_secret(channel.secret))
             queries.owe_personal_letter(db, channel.person, f"secret/channel/{channel.id}/{now}", now)
-        for hook in followers:
-            _update(db, hook, secret=webhooks.renew_secret(hook.secret))
-            queries.owe_personal_letter(db, hook.person, f"secret/follower/{hook.id}/{now}", now)
+        for follower in following:
+            _update(db, follower, secret=webhooks.renew_secret(follower.secret))
+            queries.owe_personal_letter(db, follower.person, f"secret/follower/{follower.id}/{now}", now)
     app.wakeups.wake("post")
-    return len(own) + len(followers)
+    return len(own) + len(following)
