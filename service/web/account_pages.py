@@ -206,8 +206,8 @@ def send_link() -> Response:
     try:
         signing_in.send_sign_in_letter(get_app(), address)
     except Refused as refused:
-        return render("enter.html", EnterPage(False, address, refused), 422)
-    return render("enter.html", EnterPage(True, address))
+        return render("enter.html", EnterPage(sent=False, address=address, error=refused), 422)
+    return render("enter.html", EnterPage(sent=True, address=address))
 
 
 @account.get("/enter/<token>")

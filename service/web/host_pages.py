@@ -154,7 +154,8 @@ def send_body(number: int) -> Response:
     """Send the HTML of a letter as a mail program would show it."""
     html = _find_letter(number).html
     html = re.sub(r"cid:([^\"]+)", lambda cid: url_for("mailbox.send_picture", number=number, name=cid[1]), html)
-    response = make_response(html.replace("<head>", '<head><base target="_top">', 1))
+    html = html.replace("<head>", '<head><base target="_top">', 1)  # its links leave the frame that shows it
+    response = make_response(html)
     response.headers["Content-Security-Policy"] = (
         "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
     )

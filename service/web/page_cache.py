@@ -170,9 +170,12 @@ def make_answer(page: CachedPage, encoding: str, seen_etags: str, request_id: st
     headers = [*page.headers, ("X-Request-Id", request_id)]
     if page.etag in seen_etags:
         return PageAnswer("304 NOT MODIFIED", headers, b"")
-    content = dict(page.compressed)[encoding] if encoding else page.content
-    headers += [("Content-Encoding", encoding)] if encoding else []
-    return PageAnswer("200 OK", [*headers, ("Content-Length", str(len(content)))], content)
+    content = page.content
+    if encoding:
+        content = dict(page.compressed)[encoding]
+        headers.append(("Content-Encoding", encoding))
+    headers.append(("Content-Length", str(len(content))))
+    return PageAnswer("200 OK", headers, content)
 
 
 def _call(wsgi_app: WsgiApp, environ: dict[str, Any]) -> PageAnswer:

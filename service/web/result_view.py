@@ -144,25 +144,27 @@ def list_results(
 ) -> tuple[SeatResult, ...]:
     """Return the seats by rank; `sources` are each seat's points by source, if the game says where they come from."""
     best = max(*(stand.score for stand in standing), 1)
-    kinds = list(dict.fromkeys(kind for one in sources for kind in one))
-    colours = {kind: TINTS[number % len(TINTS)] for number, kind in enumerate(kinds)}
+    names = dict.fromkeys(name for points in sources for name in points)
+    colours = {name: TINTS[number % len(TINTS)] for number, name in enumerate(names)}
     results = []
     for rank, seat in ranks:
         player, score = seated[seat], standing[seat].score
-        points = {kind: sources[seat].get(kind, 0) for kind in kinds}
-        whole = (Share(0, max(round(100 * score / best, 1), 0), player.colour),)
-        lines = (SourceLine(label_source(kind), number, colours[kind]) for kind, number in points.items() if number)
-        shares = tuple(_stack_shares(points, colours, best)) if kinds else whole
-        results.append(SeatResult(player, seat == me, rank, score, shares, tuple(lines)))
+        if colours:
+            points = {name: sources[seat].get(name, 0) for name in colours}
+            shares = tuple(_stack_shares(points, colours, best))
+            lines = tuple(SourceLine(label_source(name), points[name], colours[name]) for name in names if points[name])
+        else:
+            shares, lines = (Share(0, max(round(100 * score / best, 1), 0), player.colour),), ()
+        results.append(SeatResult(player, seat == me, rank, score, shares, lines))
     return tuple(results)
 
 
 def _stack_shares(points: Mapping[str, int], colours: Mapping[str, str], best: int) -> Iterator[Share]:
     """Yield the shares of the sources in a bar, one after the other."""
     before = 0
-    for kind, number in points.items():
+    for name, number in points.items():
         if number > 0:
-            yield Share(round(100 * before / best, 2), round(100 * number / best, 2), colours[kind])
+            yield Share(round(100 * before / best, 2), round(100 * number / best, 2), colours[name])
             before += number
 
 
