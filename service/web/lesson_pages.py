@@ -142,7 +142,7 @@ def _make_turn(lesson: Lesson, narrator: Narrator, name: str, number: int, chose
         narrator,
         chosen,
         action=action,
-        hidden=(),
+        hidden_fields=(),
         next_link=f"{action}?",
         game=name,
         method="get",

@@ -154,7 +154,7 @@ class JoinPage(Struct, frozen=True):
     address: str
     nonce: str
     clock: Clock
-    public: bool  # whether the dice come from a public beacon
+    has_beacon: bool  # whether the dice come from a public beacon
     seats: tuple[SeatLine, ...]
     about: AboutTable
 
@@ -237,7 +237,7 @@ def _render_open_table(token: str, error: Refused | None = None) -> Response:
         address=form.get("address", ""),
         nonce=form.get("nonce", ""),
         clock=table.clock,
-        public=table.position.beacon is not None,
+        has_beacon=table.position.beacon is not None,
         seats=list_seat_lines(table),
         about=describe_table(table),
     )

@@ -42,12 +42,12 @@ class Offer(Struct, frozen=True):
 class Turn(Struct, frozen=True):
     """The menu of a seat, and where its forms lead.
 
-    Each form sends its move with the `hidden` fields to `action`; a choice that is not a whole move yet leads to
+    Each form sends its move with the `hidden_fields` to `action`; a choice that is not a whole move yet leads to
     `next_link` with the words chosen so far.
     """
 
     action: str
-    hidden: tuple[tuple[str, str], ...]
+    hidden_fields: tuple[tuple[str, str], ...]
     next_link: str
     game: str
     offers: tuple[Offer, ...]
@@ -84,7 +84,7 @@ def make_turn(
     chosen: Sequence[str],
     *,
     action: str,
-    hidden: tuple[tuple[str, str], ...],
+    hidden_fields: tuple[tuple[str, str], ...],
     next_link: str,
     game: str,
     foresee: str = "",
@@ -95,7 +95,7 @@ def make_turn(
     choices = make_script_menu(menu, narrator)
     return Turn(
         action=action,
-        hidden=hidden,
+        hidden_fields=hidden_fields,
         next_link=next_link,
         game=game,
         offers=make_offers(menu, narrator, chosen),

@@ -52,13 +52,13 @@ class PlanStep(Struct, frozen=True):
 
 
 class OrderPlanner(Struct, frozen=True):
-    """Makes a plan of the standing orders of one seat; `hidden` are the fields of each form of the table."""
+    """Makes a plan of the standing orders of one seat; `hidden_fields` are those of each form of the table."""
 
     link: str
     players: Sequence[Player]
     seat: int
     narrator: Narrator
-    hidden: Fields
+    hidden_fields: Fields
 
     def list_steps(self, rows: Sequence[Any], of_branches: Sequence[OrdersOfBranch]) -> tuple[PlanStep, ...]:
         """List the orders in the order in which they are tried."""
@@ -131,18 +131,19 @@ class OrderPlanner(Struct, frozen=True):
             if one is not source and one.branch:
                 label = _say(TO_BRANCH, number=str(numbers[one.orders[0].id]))
                 action = url_for("seat.move_order_to_branch", link=self.link, number=order, branch=one.number)
-                yield PlanButton(label, action, self.hidden)
+                yield PlanButton(label, action, self.hidden_fields)
 
     def _make_order_button(self, label: Sentence, order: int) -> PlanButton:
         """Make the button that tries an order before the one in front of it."""
-        return PlanButton(_say(label), url_for("seat.move_order_up", link=self.link, number=order), self.hidden)
+        return PlanButton(_say(label), url_for("seat.move_order_up", link=self.link, number=order), self.hidden_fields)
 
     def _make_branch_button(self, label: Sentence, branch: int) -> PlanButton:
         """Make the button that tries the orders of a branch before those of the branch in front of it."""
-        return PlanButton(_say(label), url_for("seat.move_branch_up", link=self.link, number=branch), self.hidden)
+        address = url_for("seat.move_branch_up", link=self.link, number=branch)
+        return PlanButton(_say(label), address, self.hidden_fields)
 
     def _make_cancel_button(self, order: int) -> PlanButton:
-        fields = (*self.hidden, ("verb", "cancel"), ("arg", str(order)))
+        fields = (*self.hidden_fields, ("verb", "cancel"), ("arg", str(order)))
         return PlanButton(_say(CANCEL), url_for("table.show", link=self.link), fields)
 
 

@@ -246,10 +246,10 @@ class AboutTable(Struct, frozen=True):
     game: Meta
     game_in_words: str
     clock: Clock
-    public: bool  # whether the dice come from a public beacon
-    shown: bool  # whether the lobby shows the table
+    has_beacon: bool  # whether the dice come from a public beacon
+    is_in_lobby: bool  # whether everyone can watch it, from the home page
     options: tuple[OptionInWords, ...]
-    watch: str  # address for spectators; empty if the reader may not pass it on
+    spectator_address: str  # empty if the reader may not pass it on
     commitment: str
     length: int
     receipt: str
@@ -264,16 +264,16 @@ class SeatLine(Struct, frozen=True):
     status: str
 
 
-def describe_table(table: Snapshot, watch: str = "") -> AboutTable:
+def describe_table(table: Snapshot, spectator_address: str = "") -> AboutTable:
     """Describe a table in the reader's language."""
     return AboutTable(
         game=table.game.META,
         game_in_words=describe_game(get_language(), table.game.META, table.position.options),
         clock=table.clock,
-        public=table.position.beacon is not None,
-        shown=table.row.shown,
+        has_beacon=table.position.beacon is not None,
+        is_in_lobby=table.row.shown,
         options=describe_options(get_language(), table.game.META, table.position.options),
-        watch=watch,
+        spectator_address=spectator_address,
         commitment=table.row.commitment,
         length=table.row.length,
         receipt=table.row.head,

@@ -119,14 +119,14 @@ class TablePage(Struct, frozen=True):
     table: str
     frame: TableFrame
     is_over: bool
-    hidden: tuple[tuple[str, str], ...]  # fields of each form with a command of the table
+    hidden_fields: tuple[tuple[str, str], ...]  # of each form with a command of the table
     gets_letters: bool  # whether a letter tells the reader when it is the reader's turn
     stage: Stage
     text: str
     alt: str
     waiting_for: str  # names of the players to move
     due_at: int | None  # of the first of them
-    left: int  # seconds until then
+    seconds_left: int  # until then
     turn: Turn | None
     hint: HintNote | None
     can_ask_hint: bool
@@ -140,7 +140,7 @@ class TablePage(Struct, frozen=True):
     score_word: str
     result: FinalResult | None
     story: StoryInWords | None  # of a finished game
-    others: tuple[str, ...]  # addresses of the reader's other tables that wait
+    waiting_tables: tuple[str, ...]  # addresses of the reader's other tables that wait
     can_talk: bool
 
     @property
@@ -165,9 +165,9 @@ class TablePage(Struct, frozen=True):
         return self.frame.own is not None and self.frame.own.presence and self.can_talk and not self.is_over
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         """How many tables wait for the reader."""
-        return len(self.others) + (self.turn is not None)
+        return len(self.waiting_tables) + (self.turn is not None)
 
 
 def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str) -> GatheringPage:
@@ -194,35 +194,35 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     chosen = _find_chosen_words(menu, hint)
     chapters, happened = _load_chapters(db, place, table, narrator)
     frame = _load_frame(db, place, table, chosen, chapters)
-    hidden, commands = _list_hidden_fields(table), _list_commands(place, table, narrator)
+    fields, commands = _list_hidden_fields(table), _list_commands(place, table, narrator)
     waiting_for, due_at = _find_waiting(table)
     signed_in, is_over = find_signed_in(db), table.position.phase == "over"
     return TablePage(
         table=place.table,
         frame=frame,
         is_over=is_over,
-        hidden=hidden,
+        hidden_fields=fields,
         gets_letters=place.seat is not None and table.seats[place.seat].person is not None,
         stage=board.stage,
         text=board.text,
         alt=board.alt,
         waiting_for=waiting_for,
         due_at=due_at,
-        left=(due_at or 0) - get_app().now(),
-        turn=_make_turn(table, menu, narrator, chosen, frame, hidden) if menu else None,
+        seconds_left=(due_at or 0) - get_app().now(),
+        turn=_make_turn(table, menu, narrator, chosen, frame, fields) if menu else None,
         hint=_make_hint_note(hint, narrator),
         can_ask_hint=place.seat is not None and snapshots.can_ask_hint(table.clock, table.seats, place.seat),
         commands=commands,
         places=" · ".join(f"{rank}. {table.names[seat]}" for rank, seat in list_ranks(table)),
         notices=_make_notices(place, table, frame, commands),
-        own_time=make_own_time(place, table, signed_in, orders, plan_orders(place, scene, narrator, hidden, orders)),
+        own_time=make_own_time(place, table, signed_in, orders, plan_orders(place, scene, narrator, fields, orders)),
         happened=happened,
         chapters=chapters[:MAX_CHAPTERS],
         players=list_player_lines(place, table, board.stage),
         score_word=narrator.label_score(),
         result=load_result(db, place, table, narrator) if is_over else None,
         story=load_story(db, table) if is_over else None,
-        others=_list_other_tables(db, place, table, signed_in),
+        waiting_tables=_list_other_tables(db, place, table, signed_in),
         can_talk=bool(frame.remarks) or any(row.person for row in table.seats if row.seat != place.seat),
     )
 
@@ -330,7 +330,7 @@ def _make_turn(
     narrator: Narrator,
     chosen: Sequence[str],
     frame: TableFrame,
-    hidden: tuple[tuple[str, str], ...],
+    hidden_fields: tuple[tuple[str, str], ...],
 ) -> Turn:
     action = url_for("table.show", link=frame.link)
     return make_turn(
@@ -338,7 +338,7 @@ def _make_turn(
         narrator,
         chosen,
         action=action,
-        hidden=hidden,
+        hidden_fields=hidden_fields,
         next_link=f"{action}?",
         game=table.game.META.name,
         foresee=url_for("table.foresee", link=frame.link),

@@ -333,7 +333,7 @@ def _make_turn(shown: ShownBranch, scene: Scene, narrator: Narrator) -> Turn:
         narrator,
         request.args.get("say", "").split(),
         action=action,
-        hidden=(("step", str(shown.step)), ("as", str(scene.me))),
+        hidden_fields=(("step", str(shown.step)), ("as", str(scene.me))),
         next_link=f"{action}?step={shown.step}&as={scene.me}&",
         game=shown.table.game.META.name,
     )

@@ -333,11 +333,10 @@ def write_transcript(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
             for option in describe(meta.options)
             if option.name in table.position.options
         ],
-        over=is_over,
-        public=table.position.beacon is not None,
+        is_over=is_over,
+        has_beacon=table.position.beacon is not None,
         lines=_list_transcript_lines(db, table, reader),
         places=sorted((place, table.names[seat]) for seat, place in enumerate(table.position.places)),
-        standing=table.game.standing(table.position.state) if is_over else (),
         seed=table.row.seed.hex() if is_over else "",
     )
 
