@@ -75,7 +75,7 @@ class Caches:
 
 @contextmanager
 def put_off_collections() -> Iterator[None]:
-    """Put off collections of garbage, at most until this ends: each takes 0.1 s, and what a start creates stays.
+    """Put off garbage collections, at most until this ends: during a start each takes 0.1 s and would find nothing.
 
     Inside, `collect_from_now_on` ends the delay.
     """

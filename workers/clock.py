@@ -112,11 +112,12 @@ class Ticker:
             self._quiet_until, self._quiet_version = _try("find_next_look", self._find_next_look) or 0.0, version
 
     def wait_while_quiet(self) -> bool:
-        """Wait until something may be due, and return True; False as soon as the server is not quiet."""
+        """Wait while the server is quiet, and return True; False if it is not, or as soon as it writes something."""
         if not self._quiet_until:
             return False
         seconds = max(0.0, min(MAX_QUIET_WAIT_S, self._quiet_until - self._app.now()))
-        return not self._app.store.written.wait(seconds)
+        was_written = self._app.store.written.wait(seconds)
+        return not was_written
 
     def _find_next_look(self) -> float:
         """Return when the database is looked into again at the latest."""

@@ -75,7 +75,7 @@ def run() -> None:
 
 
 def is_waiting(app: App) -> bool:
-    """Whether a submission waits; if none can be claimed, other transactions hold their tables."""
+    """Return whether a submission waits, also one at a table that another transaction holds."""
     with app.store.reading() as db:
         return db.execute(PENDING_SUBMISSIONS.limit(1)).first() is not None
 
@@ -111,7 +111,10 @@ def _load_claims(db: Connection, statement: Select[Any]) -> list[ClaimedSubmissi
 
 
 def _judge_claimed(app: App, db: Connection, claims: Sequence[ClaimedSubmission]) -> AfterCommit:
-    """Judge submissions at once, or after this transaction has counted the try if one of them is suspect."""
+    """Judge submissions; if one may have ended an earlier referee, only count the try, and judge after the commit.
+
+    So the count outlives this process, if that submission ends it, too.
+    """
     claims = _keep_first_or_untried(claims)
     if not any(_is_suspect(app, claim.submission) for claim in claims):
         judgement = judge_all(app, Batch(db), claims)

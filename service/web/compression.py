@@ -63,7 +63,7 @@ def compress(response: Response) -> Response:
     if endpoint in NOISY_ENDPOINTS:
         response.set_data(compress_with_noise(content, encoding))
     elif endpoint in FILE_ENDPOINTS:
-        response.set_data(_compress_once(content, encoding, request.path.rpartition(".")[2]))
+        response.set_data(_compress_file(content, encoding, request.path.rpartition(".")[2]))
     else:
         response.set_data(compress_content(content, encoding))
     response.headers["Content-Encoding"] = encoding
@@ -74,10 +74,10 @@ def compress(response: Response) -> Response:
 
 
 @functools.lru_cache(64)
-def _compress_once(content: bytes, encoding: str, kind: str) -> bytes:
-    """Compress a file; people read modules that end in .mjs, or these have another licence, so they stay whole."""
-    if kind in SHORTEN:
-        content = SHORTEN[kind](content)
+def _compress_file(content: bytes, encoding: str, ending: str) -> bytes:
+    """Shorten and compress a file; the results for the last files are cached."""
+    if ending in SHORTEN:
+        content = SHORTEN[ending](content)
     return compress_content(content, encoding, best=True)
 
 
@@ -94,7 +94,8 @@ def shorten_script(script: bytes) -> bytes:
     return SCRIPT_LAYOUT.sub(b"", SCRIPT_COMMENTS.sub(b"", script))
 
 
-SHORTEN = {"js": shorten_script, "css": shorten_style}  # by the endings of files
+# By the endings of files; those that end in .mjs stay whole: people read them, or their licence must stay in them.
+SHORTEN = {"js": shorten_script, "css": shorten_style}
 
 
 @functools.lru_cache(256)

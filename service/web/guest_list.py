@@ -136,5 +136,5 @@ def _list_levels() -> dict[str, Strength]:
 
 @cache
 def _list_languages() -> dict[str, str]:
-    """List the codes and names of the languages."""
+    """List the codes of the languages by their codes and names."""
     return {word.casefold(): code for code, name in LANGUAGES.items() for word in (code, name)}

@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response as Reply
 from engine.game import Meta, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
+from service.numbers import parse_int
 from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import joining, opening
 from service.tables.opening import Invitee, NewTable
@@ -246,8 +247,7 @@ def play_again(link: str) -> Reply:
 
 
 def _parse_bots(name: str, form: Mapping[str, str]) -> int:
-    text = form.get("bots", "")
-    number = int(text) if text.isdecimal() and len(text) <= 2 else None  # digits of any script
+    number = parse_int(form.get("bots", ""))
     if number not in _list_bot_numbers(name):
         raise Refused("Please choose how many bots play.")
     return number

@@ -100,7 +100,7 @@ def run() -> None:
 
 
 def is_waiting(app: App) -> bool:
-    """Return whether a mail waits; if none could be claimed, other transactions hold the tables."""
+    """Return whether a mail waits, also one at a table that another transaction holds."""
     with app.store.reading() as db:
         return db.execute(WAITING_MAILS.limit(1)).first() is not None
 

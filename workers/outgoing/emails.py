@@ -62,7 +62,7 @@ class WirePolicy(EmailPolicy):
     """
 
     def header_max_count(self, name: str) -> int | None:
-        return _count_headers(name.casefold())
+        return _get_header_limit(name.casefold())
 
     def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
         """Store our own headers as text: to parse one takes longer than to write it. Others need it in ASCII."""
@@ -118,7 +118,7 @@ def _fold_part_header(name: str, text: str, linesep: str) -> str:
 
 
 @functools.cache
-def _count_headers(name: str) -> int | None:
+def _get_header_limit(name: str) -> int | None:
     """Return how many headers of this name a letter may have; None for any number."""
     return EmailPolicy().header_max_count(name)
 
@@ -359,12 +359,15 @@ def _write_content(envelope: Envelope) -> bytes:
 
 
 def _read_replies(server: smtplib.SMTP, envelope: Envelope) -> Refusal | None:
-    """Read the replies to the commands of a letter; return None if its content is wanted."""
+    """Read the replies to the commands of a letter; return None if its content is wanted.
+
+    A refusal of the sender, which concerns all letters, is raised; other refusals are returned.
+    """
     mail, recipient, data = (server.getreply() for _ in range(3))
     if mail[0] != MAIL_ACCEPTED:
         raise smtplib.SMTPSenderRefused(*mail, envelope.sender)
     if recipient[0] not in RECIPIENT_ACCEPTED:
-        if data[0] == START_OF_CONTENT:  # it has no recipient: RFC 2920, 3.1
+        if data[0] == START_OF_CONTENT:  # the letter has no recipient: RFC 2920, 3.1
             server.send(END_OF_CONTENT)
             server.getreply()
         return smtplib.SMTPRecipientsRefused({envelope.recipient: recipient})

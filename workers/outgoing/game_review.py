@@ -96,12 +96,12 @@ def write_chance_balance(draft: TableDraft, story: Story) -> str:
 
 
 class ChartLine(Struct, frozen=True):
-    """A player's line in a chart: its path, and how far down it ends and the name is."""
+    """A player's line in a chart: its path, and how far down it ends and the player's name is."""
 
     player: Player
     path: str
-    end: float
-    name: float
+    end_y: float
+    name_y: float
 
 
 class ChartDrawing(Struct, frozen=True):

@@ -288,11 +288,12 @@ def roll_dice(chance: Chance) -> tuple[int, int]:
 
 
 def _ride_if_forced(state: State) -> Event | None:
-    """§6.1: make a ride that can end in one way only."""
+    """§6.1: make a ride that can end in one way only; None if the rider has a choice."""
     options = _list_ride_options(state)
     if len(options) > 1:
         return None
-    return _ride(state, _get_horse_in_turn(state), _list_points(state)[0], options[0][0])
+    (end,), (points,) = options[0], _list_points(state)  # there is no choice of a die either
+    return _ride(state, _get_horse_in_turn(state), points, end)
 
 
 def _reveal_cards(state: State, chance: Chance) -> Revealed:
