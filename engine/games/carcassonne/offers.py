@@ -44,7 +44,7 @@ def is_barred(state: State, rules: Rules, cell: str) -> bool:
 
 def is_free(rules: Rules, feature: Feature) -> bool:
     """§2.4: Whether a meeple can be placed on a feature: no figure is on it, except unobtrusive ones."""
-    return not feature.figures or all(figure.kind in rules.unobtrusive for figure in feature.figures)
+    return all(figure.kind in rules.unobtrusive for figure in feature.figures)
 
 
 def list_places(state: State, rules: Rules, tile: str) -> Sequence[Args]:
@@ -64,7 +64,7 @@ def filter_places(state: State, rules: Rules, tile: str, options: Sequence[Args]
 
 def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
     """§2.4: Return every figure of the supply with every segment of the new tile on which it can be placed."""
-    if is_barred(state, rules, part.cell):
+    if rules.hooks["bars_figures"] and is_barred(state, rules, part.cell):
         return []
     options: list[Args] = []
     for kind, segments in rules.segments.items():
@@ -79,7 +79,8 @@ def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, gro
     return [
         args
         for index, args in list_figure_options(placed.tile, placed.turn, kind, grounds)
-        if is_free(rules, state.features[find_root(state.parents, placed.first + index)])
+        if not (feature := state.features[find_root(state.parents, placed.first + index)]).figures
+        or is_free(rules, feature)
     ]
 
 
@@ -115,7 +116,8 @@ def _make_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     options = list_free_segments(state, rules, part)
     for box in rules.hooks["offer_figures"]:
         options += box.offer_figures(state, rules, state.turn, part)
-    options = [args for args in options if not is_barred(state, rules, args[1].rpartition("/")[0] or part.cell)]
+    if rules.hooks["bars_figures"]:
+        options = [args for args in options if not is_barred(state, rules, args[1].rpartition("/")[0] or part.cell)]
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
     instead, besides = _offer_instead_of_figure(state, rules, part), _offer_besides(state, rules, part)
     return (*figures, *instead, *besides, PASS)

@@ -292,7 +292,7 @@ def count_tiles_left(state: State) -> int:
 
 def can_draw(state: State) -> bool:
     """Whether there is a tile to draw."""
-    return count_tiles_left(state) > 0
+    return bool(state.bags) and (not state.buried or count_tiles_left(state) > 0)
 
 
 def take_from_bags(bags: tuple[tuple[str, ...], ...], tile: str) -> tuple[tuple[str, ...], ...]:
@@ -305,7 +305,8 @@ def take_from_bags(bags: tuple[tuple[str, ...], ...], tile: str) -> tuple[tuple[
 
 def count_points_of(state: State, seat: int) -> int:
     """Return the points of a seat so far: those of its scoring figures, and those it is still owed."""
-    return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
+    points = sum(state.track[seat])
+    return points + sum(award.points for award in state.owed if award.seat == seat) if state.owed else points
 
 
 def list_seats_from_turn(state: State) -> list[int]:
