@@ -70,7 +70,7 @@ class BotTask(Struct, frozen=True):
     """A hint that a player waits for, or a seat whose bot may move."""
 
     table: str
-    visitor: str  # who opened the table
+    visitor: str  # a hash of the network that the table was opened from
     hint: int = 0  # its number; 0 for a seat
     seat: int = 0
     since: int = 0  # the entry with which the seat's turn began

@@ -217,7 +217,10 @@ class Doubt(Struct, frozen=True):
 
 
 def find_doubt(line: str, later: Sequence[str], move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
-    """Return the first words behind a move, in its line or in later ones, that take it back."""
+    """Return the first words behind a move, in its line or in later ones, that take it back.
+
+    Without any, return the first other move of the same kind in the rest of its line.
+    """
     tail = _cut_behind_move(line, move, menu, words)
     for text in _iter_talk(tail, later, menu, words):
         remark = find_doubtful_words(text, words)

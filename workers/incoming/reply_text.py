@@ -60,7 +60,8 @@ ATTRIBUTION = re.compile(
     r"|.{0,300}<[^<>@\s]{1,64}@[^<>@\s]{1,200}>.{0,60}):$",
     re.IGNORECASE,
 )
-# The same in any language: a time or an address, a colon at the end, and the quotation below; wrapped, a year above.
+# The same in any language: a time or an address, a colon at the end, and the quotation below. If it is wrapped into two
+# lines, the first has a year.
 ANY_ATTRIBUTION = re.compile(r"(?=.*(\d[:.h]\d\d|\S@\S)).{6,300}[:：]$")
 YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
 # A header of the quoted mail, as programs in many languages write them; three of them make a header block.
@@ -223,14 +224,14 @@ def _join_flowed(part: Message, text: str) -> str:
     """Join lines that were broken only for sending (RFC 3676), but none to the words above a quotation."""
     if str(part.get_param("format", "")).casefold() != "flowed":
         return text
-    delsp = str(part.get_param("delsp", "")).casefold() == "yes"
+    deletes_space = str(part.get_param("delsp", "")).casefold() == "yes"
     lines: list[str] = []
     continues = False
     for broken in text.splitlines():
         line = broken.removeprefix(" ")
         quoted = QUOTE_MARK.match(line) is not None
         if continues and not quoted and line != "-- " and not _begins_quotation(line):
-            lines[-1] = (lines[-1][:-1] if delsp else lines[-1]) + line
+            lines[-1] = (lines[-1][:-1] if deletes_space else lines[-1]) + line
         else:
             lines.append(line)
         continues = line.endswith(" ") and not quoted and line != "-- "

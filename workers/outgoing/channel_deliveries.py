@@ -86,11 +86,17 @@ def claim(app: App) -> Sequence[ClaimedDelivery]:
         rows = channel_queries.lease_deliveries(db, app.now(), app.settings.lease, BATCH)
         if not rows:
             return []
-        letters = {owed.letter: owed for owed in load_owed(db, [row.letter for row in rows])}
-        are_theirs = channel_table.c.id.in_([row.channel for row in rows])
-        by_number = {channel.id: channel for channel in channel_queries.list_channels(db, are_theirs)}
+        owed_by_letter = {owed.letter: owed for owed in load_owed(db, [row.letter for row in rows])}
+        is_of_row = channel_table.c.id.in_([row.channel for row in rows])
+        channels_by_id = {channel.id: channel for channel in channel_queries.list_channels(db, is_of_row)}
     return [
-        ClaimedDelivery(row.id, row.created_at, row.tries + 1, letters.get(row.letter), by_number.get(row.channel))
+        ClaimedDelivery(
+            id=row.id,
+            created_at=row.created_at,
+            tries=row.tries + 1,
+            owed=owed_by_letter.get(row.letter),
+            channel=channels_by_id.get(row.channel),
+        )
         for row in rows
     ]
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PART_HEADERS = ("content-", "mime-")
 FEEDBACK_SENDER = "depesche"
 LIST_ID = "List-Id"
-PARTS_REMEMBERED = 32  # headers; boundaries differ in each letter, and a parsed header needs 12 kB
+CACHED_HEADERS = 32  # of parts; boundaries differ in each letter, and a parsed header needs 12 kB
 NAMED_HEADERS = frozenset(("From", "To", "Reply-To", LIST_ID))  # a name, and one address or id
 # Headers that programs read, in which RFC 2047 allows no encoded word: ids, links and addresses of this server.
 MACHINE_HEADERS = frozenset(
@@ -105,13 +105,13 @@ class WirePolicy(EmailPolicy):
         return self.fold(name, value).encode("ascii", "surrogateescape")
 
 
-@functools.lru_cache(PARTS_REMEMBERED)
+@functools.lru_cache(CACHED_HEADERS)
 def _parse_header(name: str, text: str) -> tuple[str, Any]:
     """Parse a header of a part; most are the same in all letters, and a parsed header never changes."""
     return EmailPolicy().header_store_parse(name, text)
 
 
-@functools.lru_cache(PARTS_REMEMBERED)
+@functools.lru_cache(CACHED_HEADERS)
 def _fold_part_header(name: str, text: str, linesep: str) -> str:
     """Write a header of a part, which has no more than seven bits; most are the same in all letters."""
     return str(EmailPolicy(linesep=linesep).fold(name, _parse_header(name, text)[1]))
