@@ -226,15 +226,15 @@ def _join_flowed(part: Message, text: str) -> str:
         return text
     deletes_space = str(part.get_param("delsp", "")).casefold() == "yes"
     lines: list[str] = []
-    continues = False
+    goes_on = False  # whether the last line continues with the next one
     for broken in text.splitlines():
         line = broken.removeprefix(" ")
-        quoted = QUOTE_MARK.match(line) is not None
-        if continues and not quoted and line != "-- " and not _begins_quotation(line):
+        is_whole = bool(QUOTE_MARK.match(line)) or line == "-- "
+        if goes_on and not is_whole and not _begins_quotation(line):
             lines[-1] = (lines[-1][:-1] if deletes_space else lines[-1]) + line
         else:
             lines.append(line)
-        continues = line.endswith(" ") and not quoted and line != "-- "
+        goes_on = line.endswith(" ") and not is_whole
     return "\n".join(lines)
 
 
@@ -242,8 +242,9 @@ def _begins_quotation(line: str) -> bool:
     """Return whether a line begins the words above a quotation."""
     if DIVIDER.match(line) or HEADER_LABEL.match(line):
         return True
-    is_attribution = ATTRIBUTION.match(line[:MAX_ATTRIBUTION_CHARS]) or WRAPPED_ATTRIBUTION.match(line)
-    return bool(is_attribution and DATE_OR_ADDRESS.search(line))
+    if not DATE_OR_ADDRESS.search(line):
+        return False
+    return bool(ATTRIBUTION.match(line[:MAX_ATTRIBUTION_CHARS]) or WRAPPED_ATTRIBUTION.match(line))
 
 
 def iter_unquoted(text: str, remarks: Sequence[str] = ()) -> Iterator[str]:
