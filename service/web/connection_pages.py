@@ -128,6 +128,7 @@ def _load_page(
     error: Refused | None = None,
     tried: TriedReceiver | None = None,
 ) -> ConnectionsPage:
+    """Load the page; `error` is why its form was refused, and `tried` is the answer to a test."""
     app, calendar, feed = get_app(), "", ""
     feeds_token = my_tables.find_token(app, db, person)
     if feeds_token:

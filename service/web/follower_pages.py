@@ -126,6 +126,7 @@ def _find_follower(db: Connection, link: str, number: int) -> FollowerRow:
 def _load_page(
     db: Connection, link: str, table: str, *, error: Refused | None = None, tried: TriedReceiver | None = None
 ) -> FollowersPage:
+    """Load the page; `error` is why its form was refused, and `tried` is the answer to a test."""
     chats = followers.list_followers(db, follower_table.c.table == table)
     return FollowersPage(
         link=link,

@@ -191,6 +191,7 @@ class Live:
                 time.sleep(RETRY_S)
 
     def _listen_once(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Publish what Redis announces, with heartbeats between, until the server stops."""
         heartbeat_at = time.monotonic() + HEARTBEAT_S
         for change in self._app.wakeups.iter_changes():
             if self._closed:

@@ -180,24 +180,30 @@ def _make_new_table(name: str, form: Mapping[str, str], guests: list[Invitee]) -
     )
 
 
+def _parse_cookie() -> dict[str, str]:
+    """Return the stored settings, and the rules of each game, whose names begin with that of the game and a colon."""
+    return dict(parse_qsl(request.cookies.get(COOKIE, "")[:COOKIE_MAX_CHARS]))
+
+
 def _load_settings(name: str) -> dict[str, str]:
     """Load the settings of the last table; the rules are those of the last table of this game."""
-    stored = dict(parse_qsl(request.cookies.get(COOKIE, "")[:COOKIE_MAX_CHARS]))
+    stored = _parse_cookie()
     rules = {key.removeprefix(f"{name}:"): value for key, value in stored.items() if key.startswith(f"{name}:")}
     return {key: value for key, value in stored.items() if key in SETTINGS} | rules
 
 
 def _store_settings(response: Reply, name: str, form: Mapping[str, str]) -> None:
     """Store the settings of this table on the device, beside the rules of other games."""
-    stored = dict(parse_qsl(request.cookies.get(COOKIE, "")[:COOKIE_MAX_CHARS]))
-    others = {key: value for key, value in stored.items() if ":" in key and not key.startswith(f"{name}:")}
+    others = {key: value for key, value in _parse_cookie().items() if ":" in key and not key.startswith(f"{name}:")}
     sent = (key for key in form if key.startswith(("option.", "asked.")) and key not in SETTINGS)
     rules = {f"{name}:{key}": form[key] for key in sent}
     settings = {key: value for key in SETTINGS if (value := form.get(key, ""))}
     text = urlencode({**settings, **rules, **others})
+    if len(text) > COOKIE_MAX_CHARS:
+        text = urlencode(settings)
     response.set_cookie(
         COOKIE,
-        text if len(text) <= COOKIE_MAX_CHARS else urlencode(settings),
+        text,
         max_age=COOKIE_MAX_AGE_S,
         path="/new",
         secure=get_app().settings.address.startswith("https"),

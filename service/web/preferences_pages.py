@@ -287,6 +287,7 @@ def _render_refusal(recipient: Recipient, error: Refused) -> Response:
 def _load_page(
     db: Connection, recipient: Recipient, error: Refused | None = None, tried: TriedReceiver | None = None
 ) -> PreferencesPage:
+    """Load the page; `error` is why one of its forms was refused, and `tried` is the answer to a test."""
     form, table = request.form, _get_table_id()
     was_form_refused = error is not None and "zone" in form  # the other forms of the page have no zone
     return PreferencesPage(

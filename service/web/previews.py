@@ -42,12 +42,14 @@ def describe_table(place: Place, table: Snapshot, entry: int | None = None) -> P
     view = "table.show" if entry is None else "replay.show"
     has_board = table.position.phase in ("playing", "over")
     at = table.row.length - 1 if entry is None else entry
-    picture = f"{url_for('previews.send_board', link=place.link, at=at)}&in={in_language}" if has_board else ""
+    picture = ""
+    if has_board:
+        picture = f"{address}{url_for('previews.send_board', link=place.link, at=at)}&in={in_language}"
     return Preview(
         title=f"{translate_title(table.game.META)}: {names}",
         text=_describe_state(table, in_language),
         url=address + url_for(view, link=place.link, at=entry),
-        picture=picture and address + picture,
+        picture=picture,
         alt=Translator(in_language).gettext("The board"),
         feed=f"{address}{url_for('table_feed.show', link=place.link)}?in={in_language}",
     )

@@ -160,6 +160,7 @@ def describe_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -
 
 
 def _load_address_note(db: Connection, place: Place, table: Snapshot) -> AddressNote | None:
+    """Load the note that letters do not reach the reader yet; None if they do, or if the reader needs none."""
     if place.seat is None:
         return None
     seat = table.seats[place.seat]
@@ -175,6 +176,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
 
 
 def _make_dice_note(place: Place, table: Snapshot) -> DiceNote | None:
+    """Describe the round of the beacon that the table awaits; None if it awaits none."""
     beacon, waiting, seal_request = table.position.beacon, table.position.waiting_command, table.position.seal_request
     if beacon is None or waiting is None:
         return None
