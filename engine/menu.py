@@ -67,7 +67,7 @@ class Choice(Struct, frozen=True, tag="choice"):
     def pick(self, random_below: RandomBelow) -> Move:
         return Move(self.verb, self.options[random_below(len(self.options))])
 
-    def format_hint(self) -> str:
+    def format_syntax(self) -> str:
         return "; ".join(_format_stems(self.verb, self.options))
 
 
@@ -96,7 +96,7 @@ class Subset(Struct, frozen=True, tag="subset"):
             taken.add(left.pop(random_below(len(left))))
         return Move(self.verb, tuple(item for place, item in enumerate(self.items) if place in taken))
 
-    def format_hint(self) -> str:
+    def format_syntax(self) -> str:
         size = str(self.least) if self.least == self.most else f"{self.least}-{self.most}"
         return f"{self.verb} ({size} of: {' '.join(self.items)})"
 
@@ -121,7 +121,7 @@ class Number(Struct, frozen=True, tag="number"):
     def pick(self, random_below: RandomBelow) -> Move:
         return Move(self.verb, (str(self.least + random_below(self.count())),))
 
-    def format_hint(self) -> str:
+    def format_syntax(self) -> str:
         return f"{self.verb} {self.least}-{self.most}"
 
 
@@ -192,9 +192,9 @@ def pick(menu: Menu, random_below: RandomBelow) -> Move:
     raise AssertionError("the weights of a menu add up to its size")
 
 
-def format_hints(menu: Menu) -> tuple[str, ...]:
-    """Return one line for each entry that shows what a player may write."""
-    return tuple(entry.format_hint() for entry in menu)
+def format_menu(menu: Menu) -> tuple[str, ...]:
+    """Return a line for each entry of a menu: what a player may write, such as `move A1 A2, B1; move A17 A16`."""
+    return tuple(entry.format_syntax() for entry in menu)
 
 
 def parse_move(menu: Menu, text: str, spell: Spell = lambda token: (token,)) -> Move:
@@ -203,10 +203,10 @@ def parse_move(menu: Menu, text: str, spell: Spell = lambda token: (token,)) -> 
     Case does not matter, the beginning of a word is enough if it is unique, and what is obvious may be left out.
     """
     if len(text) > MAX_TEXT_CHARS:
-        raise Refused("That is too long for a move; write one of these: {moves}.", moves=_join(format_hints(menu)))
+        raise Refused("That is too long for a move; write one of these: {moves}.", moves=_join(format_menu(menu)))
     words = tuple(word for word in map(_trim, text.split()) if word)
     if not words:
-        raise Refused("Write one of these: {moves}.", moves=_join(format_hints(menu)))
+        raise Refused("Write one of these: {moves}.", moves=_join(format_menu(menu)))
     partial = parse_partial(menu, words, spell)
     if partial.move is None:
         raise Refused(
@@ -234,7 +234,7 @@ def parse_partial(menu: Menu, words: Sequence[str], spell: Spell = lambda token:
         raise Refused(
             "“{said}” is not one of your moves; write one of these: {moves}.",
             said=_shorten(words[0]),
-            moves=_join(format_hints(menu)),
+            moves=_join(format_menu(menu)),
         )
     entry = next(entry for entry in menu if entry.verb == verb)
     match entry:

@@ -211,9 +211,9 @@ def _refuse_unknown(names: Iterable[str]) -> None:
         if name.startswith(PREFIX) and name not in (*VARIABLES, *OTHER_VARIABLES):
             close = difflib.get_close_matches(name, sorted([*VARIABLES, *files]), 1, 0.6)
             raise Refused(
-                "There is no setting {name}. {hint}",
+                "There is no setting {name}. {advice}",
                 name=name,
-                hint=f"Did you mean {close[0]}?" if close else "docs/hosting.md lists all settings.",
+                advice=f"Did you mean {close[0]}?" if close else "docs/hosting.md lists all settings.",
             )
 
 

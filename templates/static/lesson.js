@@ -69,7 +69,7 @@ document.addEventListener("submit", (event) => {
   open(`${location.pathname}?${new URLSearchParams(body)}`);
 });
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("a.hint-link");
+  const link = event.target.closest("a.answer-link");
   if (!link || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   open(link.href);

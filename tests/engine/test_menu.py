@@ -263,8 +263,8 @@ def test_a_token_has_no_blanks_and_is_short(text, fits):
     assert menu.is_token(text) is fits
 
 
-def test_hints_show_the_possible_texts():
-    assert menu.format_hints((MOVE, KEEP, Subset("drop", ("a", "b"), 1, 1), BID, Choice("pass"))) == (
+def test_a_menu_as_text_shows_what_can_be_written():
+    assert menu.format_menu((MOVE, KEEP, Subset("drop", ("a", "b"), 1, 1), BID, Choice("pass"))) == (
         "move A1 A2, B1; move A17 A16; move B10 A7",
         "keep (1-3 of: 3 7 7 9 ace)",
         "drop (1 of: a b)",

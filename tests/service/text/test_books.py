@@ -127,7 +127,7 @@ def test_an_example_tells_moves_and_refusals_in_the_words_of_its_reader(language
 
 def test_what_a_picture_asks_for_is_lit_and_cropped():
     reach = lessons.draw_picture("kaiser", "reach_king", "en", "before")
-    assert reach.count('class="hint"') == 6
+    assert reach.count('class="movable"') == 6
     assert 'viewBox="-20' in reach
 
 

@@ -80,7 +80,7 @@ def solve_by_taps(visit: Visit, name: str, window: str, part: slice) -> None:
 
 def solve_by_numbers(page: Page, answer: str) -> int:
     """Ask for the answer, and touch what it numbers; return how many taps it took."""
-    page.locator(".hint-link").tap()
+    page.locator(".answer-link").tap()
     expect(page.locator(".answer")).to_be_in_viewport(ratio=0.99)
     player, taps = Player(page, tap), 2
     page.locator("form.deed[data-said]").wait_for(state="attached")

@@ -26,7 +26,7 @@ every_language = pytest.mark.parametrize("language", LANGUAGES)
 def test_every_move_as_letters_write_it_is_understood(game):
     seats = max(seats for seats in game.META.seats if seats <= 4)
     sample, random, vocabulary = (
-        lessons.start_sample(game, seats, b"hints"),
+        lessons.start_sample(game, seats, b"suggestions"),
         Random(1),
         move_words.make_vocabulary(game, NAMES[:seats]),
     )
@@ -109,7 +109,7 @@ def test_a_choice_of_some_and_a_number_say_how_many():
 @every_language
 def test_what_may_be_said_at_any_time_is_understood(language):
     game = catalogue.find("kaiser")
-    sample, vocabulary = lessons.start_sample(game, 2, b"hints"), move_words.make_vocabulary(game, NAMES[:2])
+    sample, vocabulary = lessons.start_sample(game, 2, b"suggestions"), move_words.make_vocabulary(game, NAMES[:2])
     offered = (*(entry for entry in tables.list_commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
     writer = MoveWriter(game, NAMES[:2], language)
     moves = [parse_move_line(text, offered, vocabulary) for text in suggestions.list_commands(sample.table, 0, writer)]
