@@ -68,7 +68,7 @@ class Story(Struct, frozen=True):
         return tuple(map(sum, zip(*lucks, strict=True))) if lucks else ()
 
 
-class _Step(Struct, frozen=True):
+class _Transition(Struct, frozen=True):
     """An entry that was not undone, with the table before and after it."""
 
     entry: Entry[Any]
@@ -79,61 +79,63 @@ class _Step(Struct, frozen=True):
 def compute_chance_history(game: Game, entries: Sequence[Entry[Any]]) -> tuple[ChancePoint, ...]:
     """Return the chances after each entry that was not undone; quick, because it does not compute luck."""
     return tuple(
-        ChancePoint(step.entry.seq, win_shares.evaluate(game, step.after.state)) for step in _list_steps(game, entries)
+        ChancePoint(transition.entry.seq, win_shares.evaluate(game, transition.after.state))
+        for transition in _iter_transitions(game, entries)
     )
 
 
 def make_story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
     """Return the story of a game; it takes seconds, and is the same every time."""
-    steps = list(_list_steps(game, entries))
-    evaluations = MAX_EVALUATIONS // max(1, sum(map(_has_drawn, steps)))
-    points = tuple(_make_chance_point(game, step, evaluations) for step in steps)
-    return Story(points, _find_turning_points(game, steps))
+    transitions = list(_iter_transitions(game, entries))
+    evaluations = MAX_EVALUATIONS // max(1, sum(map(_has_drawn, transitions)))
+    points = tuple(_make_chance_point(game, transition, evaluations) for transition in transitions)
+    return Story(points, _find_turning_points(game, transitions))
 
 
-def _list_steps(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Step]:
+def _iter_transitions(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Transition]:
     """Yield the entries that changed the position and were not undone."""
     history = list(record.fold_each(game, entries))
     moves = {move.seq for move in record.iter_moves(history[-1])}
     for entry, before, after in zip(entries, history, history[1:], strict=False):
         starts = before.phase == "gathering" and after.phase == "playing"
         if starts or entry.seq in moves:
-            yield _Step(entry, before, after)
+            yield _Transition(entry, before, after)
 
 
-def _make_chance_point(game: Game, step: _Step, evaluations: int) -> ChancePoint:
-    luck = _compute_luck(game, step, _evaluate_best_move, _count_redraws(game, step, evaluations))
-    return ChancePoint(step.entry.seq, win_shares.evaluate(game, step.after.state), luck)
+def _make_chance_point(game: Game, transition: _Transition, evaluations: int) -> ChancePoint:
+    luck = _compute_luck(game, transition, _evaluate_best_move, _count_redraws(game, transition, evaluations))
+    return ChancePoint(transition.entry.seq, win_shares.evaluate(game, transition.after.state), luck)
 
 
-def _has_drawn(step: _Step) -> bool:
-    return any(draw.size > 1 for draw in step.entry.draws)
+def _has_drawn(transition: _Transition) -> bool:
+    return any(draw.size > 1 for draw in transition.entry.draws)
 
 
-def _count_redraws(game: Game, step: _Step, evaluations: int) -> int:
+def _count_redraws(game: Game, transition: _Transition, evaluations: int) -> int:
     """Return how often an entry can be drawn again, if every move that may follow it is evaluated each time."""
-    every_menu = (game.menu(step.after.state, seat) for seat in range(len(step.after.seats)))
+    every_menu = (game.menu(transition.after.state, seat) for seat in range(len(transition.after.seats)))
     next_menu = next(filter(None, every_menu), ())
     moves = min(max(menus.count(next_menu), 1), MAX_MOVES)
     return max(1, min(MAX_REDRAWS, evaluations // moves - 1))  # the moves after the actual draw are evaluated, too
 
 
-def _compute_luck(game: Game, step: _Step, evaluate: Evaluator, redraws: int = MAX_REDRAWS) -> Shares:
+def _compute_luck(game: Game, transition: _Transition, evaluate: Evaluator, redraws: int = MAX_REDRAWS) -> Shares:
     """Return the value of an entry's draws for each seat, less the mean value of other draws."""
-    if not _has_drawn(step):
+    if not _has_drawn(transition):
         return ()
-    random = Random(f"{step.before.commitment} {step.entry.seq}")  # noqa: S311 - imagined games need no cryptography
-    actual = evaluate(game, step.after.state, random.getrandbits(64))
+    own_seed = f"{transition.before.commitment} {transition.entry.seq}"
+    random = Random(own_seed)  # noqa: S311 - imagined games need no cryptography
+    actual = evaluate(game, transition.after.state, random.getrandbits(64))
     seeds = [(random.getrandbits(64), random.getrandbits(64)) for _ in range(redraws)]
-    others = [evaluate(game, _draw_again(game, step, redraw), seed) for redraw, seed in seeds]
+    others = [evaluate(game, _draw_again(game, transition, redraw), seed) for redraw, seed in seeds]
     means = [fmean(column) for column in zip(*others, strict=True)]
     return tuple(own - mean for own, mean in zip(actual, means, strict=True))
 
 
-def _draw_again(game: Game, step: _Step, seed: int) -> Any:
+def _draw_again(game: Game, transition: _Transition, seed: int) -> Any:
     """Return the position after the same command with other draws."""
-    entry, chance = step.entry, chances.make_from_seed(seed)
-    return tables.play(game, step.before, entry.seat, Move.parse(entry.move or ""), chance).table.state
+    entry, chance = transition.entry, chances.make_from_seed(seed)
+    return tables.play(game, transition.before, entry.seat, Move.parse(entry.move or ""), chance).table.state
 
 
 def _evaluate_best_move(game: Game, state: Any, seed: int) -> Shares:
@@ -150,19 +152,19 @@ def _evaluate_best_move(game: Game, state: Any, seed: int) -> Shares:
     return max(evaluations, key=lambda shares: shares[seat])
 
 
-def _find_turning_points(game: Game, steps: Sequence[_Step]) -> tuple[TurningPoint, ...]:
+def _find_turning_points(game: Game, transitions: Sequence[_Transition]) -> tuple[TurningPoint, ...]:
     """Return the worst mistakes: candidates are found by a first evaluation, and their gain is then searched deeper."""
-    candidates = [(point, step) for step in steps if (point := _find_mistake(game, step))]
+    candidates = [(point, transition) for transition in transitions if (point := _find_mistake(game, transition))]
     worst = sorted(candidates, key=lambda candidate: -candidate[0].gain)[:MAX_CANDIDATES]
-    searched = [replace(point, gain=_search_gain(game, step, point)) for point, step in worst]
+    searched = [replace(point, gain=_search_gain(game, transition, point)) for point, transition in worst]
     best = sorted((point for point in searched if point.gain >= MIN_GAIN), key=lambda point: -point.gain)
     return tuple(sorted(best[:MAX_TURNING_POINTS], key=lambda point: point.seq))
 
 
-def _find_mistake(game: Game, step: _Step) -> TurningPoint | None:
+def _find_mistake(game: Game, transition: _Transition) -> TurningPoint | None:
     """Return a better move than that of this entry, judged by what its seat could know; None if there is none."""
-    state, seq, seat = step.before.state, step.entry.seq, log.find_mover(step.entry)
-    command = step.before.waiting_command or step.entry
+    state, seq, seat = transition.before.state, transition.entry.seq, log.find_mover(transition.entry)
+    command = transition.before.waiting_command or transition.entry
     if seat is None or command.seat is None or command.move is None:  # without a seat, the server made the move
         return None
     menu, played = game.menu(state, seat), Move.parse(command.move)
@@ -176,9 +178,9 @@ def _find_mistake(game: Game, step: _Step) -> TurningPoint | None:
     return TurningPoint(seq, seat, str(played), str(best.move), best.share - share)
 
 
-def _search_gain(game: Game, step: _Step, point: TurningPoint) -> float:
+def _search_gain(game: Game, transition: _Transition, point: TurningPoint) -> float:
     """Search both moves equally often, in the same random deals, and return how much more the better one wins."""
-    state, seat = step.before.state, point.seat
+    state, seat = transition.before.state, point.seat
     seed = ~point.seq  # other deals than those in which the mistake was found
     search, root = Search(game, state, seat, GAIN_EVALUATIONS, NO_LIMIT_S, seed), Node(seat)
     root.expand(search, game.menu(state, seat), search.redeal(search.make_chance()))

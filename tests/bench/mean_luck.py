@@ -31,8 +31,8 @@ def measure_luck(name: str, number: int, quick: bool) -> float:
     game = catalogue.find(name)
     ledger = play_on(start_table(game, game.META.seats[0], seed=number.to_bytes(32, "big")), Random(number))
     evaluation, redraws = (evaluate_without_moves, 1) if quick else (story._evaluate_best_move, story.MAX_REDRAWS)
-    pages = story._list_steps(game, ledger.entries)
-    return sum(luck[0] for page in pages if (luck := story._compute_luck(game, page, evaluation, redraws)))
+    transitions = story._iter_transitions(game, ledger.entries)
+    return sum(luck[0] for one in transitions if (luck := story._compute_luck(game, one, evaluation, redraws)))
 
 
 def main(name: str, games: str, *more: str) -> None:

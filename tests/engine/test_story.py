@@ -79,10 +79,12 @@ def test_turning_points_are_the_worst_mistakes_in_their_order():
 
 def test_a_move_that_only_looked_better_is_no_turning_point():
     """By a first evaluation another move was better by a third; by a deeper search the made move is better."""
-    steps = list(story._list_steps(kurier, play_game(kurier, 2, 10).entries))
-    mistakes = [mistake for step in steps if step.entry.seq == 121 and (mistake := story._find_mistake(kurier, step))]
+    transitions = list(story._iter_transitions(kurier, play_game(kurier, 2, 10).entries))
+    mistakes = [
+        mistake for one in transitions if one.entry.seq == 121 and (mistake := story._find_mistake(kurier, one))
+    ]
     assert mistakes[0].gain > 0.3
-    assert 121 not in [point.seq for point in story._find_turning_points(kurier, steps)]
+    assert 121 not in [point.seq for point in story._find_turning_points(kurier, transitions)]
 
 
 def test_a_good_player_makes_fewer_mistakes():
