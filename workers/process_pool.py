@@ -47,7 +47,7 @@ class SecondProcess:
                 [sys.executable, "-c", program], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
             )
         self._connection = Connection(ours.detach())
-        self._connection.send((sys.path, tuple(catalogue.get_package_folders())))
+        self._connection.send((sys.path, tuple(catalogue.get_package_folders())))  # which `serve` receives first
         self._in_use = threading.Lock()
         self._has_started = False
         self._used_at = time.monotonic()

@@ -20,7 +20,7 @@ from workers.incoming.mail_headers import Ignored, MailHeaders
 
 log = structlog.get_logger()
 
-BOUNCE_ADDRESS = re.compile(r"(bounce\+([0-9]{1,18})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
+BOUNCE_ADDRESS = re.compile(r"(?P<name>bounce\+(?P<letter>[0-9]{1,18})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
 PARSED_BYTES = 256 * 1024
 MAX_DEPTH = 6
 STATUS_CODE = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])")  # RFC 3463
@@ -79,9 +79,9 @@ def process_bounce(app: App, raw: bytes, recipient: str, envelope_sender: str) -
 def _parse_letter_number(app: App, recipient: str) -> int:
     """The number of the letter that came back; its bounce address contains a proof of it."""
     address = BOUNCE_ADDRESS.match(recipient)
-    number = int(address[2]) if address else 0
+    number = int(address["letter"]) if address else 0
     own = app.links.make_bounce_address(number)
-    if address is None or not hmac.compare_digest(own.encode(), address[1].lower().encode()):
+    if address is None or not hmac.compare_digest(own.encode(), address["name"].lower().encode()):
         raise Ignored("This address was never that of a letter.")
     return number
 

@@ -40,7 +40,9 @@ MAX_MAIL_BYTES = 4 * 1024 * 1024
 MAX_SMTP_BYTES = 32 * 1024 * 1024  # the mail server cannot even send more; up to this it gets a clear answer
 PARSED_BYTES = 512 * 1024  # pictures come after the text
 LOGGABLE_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}", re.ASCII)
-ANSWER_ADDRESS = re.compile(r"[\w.=-]{1,64}\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
+ANSWER_ADDRESS = re.compile(
+    r"[\w.=-]{1,64}\+(?P<token>(?P<seat>[0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII
+)
 # The id of a letter about a table; an invitation follows no entry. Only some kinds are about a turn.
 TABLE_LETTER_ID = re.compile(
     r"<(?P<table>[0-9a-z]{16})\.(?:(?P<entry>[0-9]{1,9})\.)?(?P<seat>[0-9]{1,3})\."
@@ -60,6 +62,7 @@ REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
     "552 That is too large for an answer",
     "451 Please try again later",
 )
+DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeout, OSError)
 
 
 class IncomingMail(Struct, frozen=True):
@@ -160,7 +163,7 @@ def _process_or_set_aside(app: App, raw: bytes, recipient: str, envelope_sender:
     """Process a mail, or set it aside if it fails; raise the errors that say that the database cannot be reached."""
     try:
         process_mail(app, raw, recipient, envelope_sender)
-    except (OperationalError, InterfaceError, PoolTimeout, OSError):
+    except DATABASE_AWAY:
         raise
     except Exception as error:
         log.exception("mail set aside", recipient=_redact(recipient))
@@ -180,7 +183,10 @@ def _set_aside(app: App, raw: bytes, recipient: str, error: Exception) -> None:
 
 
 def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> int | None:
-    """Store an answer and return its last number, or act on a bounce report; log why any other mail is ignored."""
+    """Store an answer, or act on a bounce report; log why any other mail is ignored.
+
+    Return the number of the answer, that of its last part if it is for several tables.
+    """
     try:
         if bounce_reports.BOUNCE_ADDRESS.match(recipient):
             bounce_reports.process_bounce(app, raw, recipient, envelope_sender)
@@ -293,7 +299,7 @@ def _load_player(app: App, recipient: str) -> AddressedPlayer:
         raise Ignored("This address is not one that takes answers.")
     joined = seats.join(people, people.c.id == seats.c.person)
     with app.store.reading() as db:
-        place = access.find_by_reply_address(app, db, address[1])
+        place = access.find_by_reply_address(app, db, address["token"])
         query = select(people.c.id, people.c.address).select_from(joined)
         row = db.execute(query.where(seats.c.table == place.table, seats.c.seat == place.seat)).one_or_none()
         if row is None:
@@ -311,12 +317,14 @@ def _load_quotable_remarks(db: Connection, person: int, since: int) -> list[str]
 
 def _redact(recipient: str) -> str:
     """Return an address for the log, without the proof in it: the seat or the letter that it names."""
-    address = ANSWER_ADDRESS.match(recipient) or bounce_reports.BOUNCE_ADDRESS.match(recipient)
-    return address[2] if address else recipient[:40]
+    answer, bounce = ANSWER_ADDRESS.match(recipient), bounce_reports.BOUNCE_ADDRESS.match(recipient)
+    if answer:
+        return answer["seat"]
+    return bounce["letter"] if bounce else recipient[:40]
 
 
 def _store(app: App, mail: IncomingMail) -> int:
-    """Store a mail and return its number; the same mail twice is one row. It proves that its sender holds the seat."""
+    """Store a mail, which proves that its sender has the seat, and return its number; a repetition changes nothing."""
     row: dict[str, Any] = {
         "key": mail.key,
         "table": mail.place.table,

@@ -118,7 +118,7 @@ def parse_command(line: str, menu: Menu, words: Vocabulary) -> Command | None:
 
 
 def _parse_words(written: list[str], menu: Menu, words: Vocabulary) -> Command | None:
-    """Parse words as a command; None if they are none, or if the game has the first of them as a verb."""
+    """Parse words as a command; None if they are no command, or if the game has the first of them as a verb."""
     verb = find_verb(written, COMMAND_VERBS, words)
     is_stop = [word.casefold() for word in written] == [STOP]
     if verb is None and not is_stop:

@@ -141,7 +141,7 @@ def _try_mail(locked: LockedTable, mail: Mail) -> Progress:
         raise  # the database failed, not the mail: it stays in line
     except Exception:
         log.exception("mail not played", mail=mail.id, table=mail.table)
-        return Progress(locked, (mail_results.make_refused_line("", FAULT),), True)
+        return Progress(locked, (mail_results.make_refused_line("", FAULT),), is_stopped=True)
 
 
 def _announce(app: App, progress: Progress) -> None:
@@ -155,15 +155,14 @@ def _announce(app: App, progress: Progress) -> None:
 def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     """Play the lines of a mail, in order, up to the first that is refused; raise SecondThought as `_play_lines`."""
     if mail.answers in NOT_PLAYED:
-        return Progress(locked, (mail_results.make_refused_line("", NOT_PLAYED[mail.answers]),), True)
+        return Progress(locked, (mail_results.make_refused_line("", NOT_PLAYED[mail.answers]),), is_stopped=True)
     lines = LINES.decode(mail.lines)
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = move_words.make_vocabulary(locked.game, names)
-    signatures = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
-    body = [line for number, line in enumerate(lines) if number == 0 or _join_words(line) not in signatures]
-    parts = [part for line in body for part in _split_moves(line, vocabulary)]
+    unsigned = _remove_signature(lines, names[mail.seat])
+    parts = [part for line in unsigned for part in _split_moves(line, vocabulary)]
     progress = _play_lines(Progress(locked), mail, parts, vocabulary)
-    return progress if progress.lines else Progress(locked, mail_results.make_no_move_lines(lines), True)
+    return progress if progress.lines else Progress(locked, mail_results.make_no_move_lines(lines), is_stopped=True)
 
 
 def _split_moves(line: str, vocabulary: Vocabulary) -> list[str]:
@@ -175,8 +174,10 @@ def _split_moves(line: str, vocabulary: Vocabulary) -> list[str]:
     return parts if are_moves else [line]
 
 
-def _join_words(line: str) -> str:
-    return " ".join(split_words(line)).casefold()
+def _remove_signature(lines: Sequence[str], name: str) -> list[str]:
+    """Remove lines that are only the sender's name, or its first word; but the first line may be a move."""
+    signatures = {name.casefold(), name.split()[0].casefold()}
+    return [*lines[:1], *(line for line in lines[1:] if " ".join(split_words(line)).casefold() not in signatures)]
 
 
 def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: Vocabulary) -> Progress:
@@ -324,9 +325,8 @@ def _play_command(progress: Progress, mail: Mail, line: str, move: Move) -> Prog
 def _make_status_line(locked: LockedTable, mail: Mail, line: str) -> LineResult:
     orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat)
     listed = "; ".join(f"{order.id}: {order.move}" for order in orders)
-    return LineResult(
-        line, "status", why=Sentence("Your orders: {orders}", {"orders": listed}) if orders else Sentence()
-    )
+    why = Sentence("Your orders: {orders}", {"orders": listed}) if orders else Sentence()
+    return LineResult(line, "status", why=why)
 
 
 def _request_hint(locked: LockedTable, mail: Mail, line: str) -> LineResult:
