@@ -58,9 +58,7 @@ def test_an_entry_is_drawn_again_as_often_as_the_evaluations_allow(monkeypatch, 
     ledger, drawn, draw_again = play_game(kurier, 2, 3), [], story._draw_again
     monkeypatch.setattr(story, "MAX_EVALUATIONS", evaluations)
     monkeypatch.setattr(story, "_find_turning_points", lambda *_: ())  # they are found without redraws
-    monkeypatch.setattr(
-        story, "_draw_again", lambda game, step, seed: drawn.append(step) or draw_again(game, step, seed)
-    )
+    monkeypatch.setattr(story, "_draw_again", lambda game, one, seed: drawn.append(one) or draw_again(game, one, seed))
     lucks_of_seat = [moment.luck for moment in story.make_story(kurier, ledger.entries).chance_history if moment.luck]
     assert len(drawn) == times * len(lucks_of_seat)
 
@@ -103,4 +101,4 @@ def find_mistakes(game, name, seed):
         else:
             move = search.choose_move(search.LEVELS[name], game, ledger.table.state, seat, random.getrandbits(60))
         ledger.do(seat, move)
-    return [step for step in story._list_steps(game, ledger.entries) if story._find_mistake(game, step)]
+    return [one for one in story._iter_transitions(game, ledger.entries) if story._find_mistake(game, one)]
