@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as Reply
 
-from service.accounts import signing_in
+from service.accounts import address_claims
 from service.links import hash_token
 from service.numbers import MAX_ENTRY, parse_int
 from service.people import register
@@ -231,7 +231,7 @@ def sit(link: str) -> Reply:
     app = get_app()
     with access.writing_at(app, link) as (db, place):
         nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
-        signing_in.prove_by_invitation(app, db, place)
+        address_claims.prove_by_invitation(app, db, place)
         access.set_language(db, place, get_language())
     app.wakeups.wake("post")  # letters wait for the proof
     submitted = submitting.sit(app, place, nonce)

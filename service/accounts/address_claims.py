@@ -1,0 +1,161 @@
+"""Seats taken with an address: confirming or refusing them by a letter, and correcting a mistyped address."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from sqlalchemy import Connection, delete, select
+
+from engine.refusal import Refused
+from service import links
+from service.accounts.signing_in import make_expired_error
+from service.app import App
+from service.people import limits, proof, register
+from service.people.proof import ProvenPerson, SeatClaim
+from service.store import queries
+from service.store.batch import OwedLetter
+from service.store.rows import SeatRow
+from service.store.schema import letters, seats
+from service.tables import access, joining, seat_commands
+from service.tables.access import Place, Unknown
+from service.tables.judging import at_table
+from service.tables.locked_table import LockedTable, change_seat, lock_table
+
+
+class AnsweredClaim(Struct, frozen=True):
+    """The link of a seat that was confirmed, empty if it was refused; and the claims that are still unanswered."""
+
+    link: str
+    unanswered: tuple[SeatClaim, ...]
+
+
+def find_claimed_person(app: App, db: Connection, token: str) -> tuple[ProvenPerson, str]:
+    """Return the person whose address this token proves, and the address; raise Unknown if it is wrong or expired."""
+    (number,) = links.parse_token(token, 1)
+    row = register.find_person(db, number)
+    person = proof.check_confirm_link(app.links, db, row, token, app.now())
+    if person is None:
+        raise make_expired_error()
+    return person, row.address
+
+
+def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> AnsweredClaim:
+    """Record that this person holds a seat at this table, and send the letters that waited.
+
+    No other seat changes: another player may have taken it with this address.
+    """
+    with at_table(app, table) as work:
+        seat = _find_own_seat(work.locked, person, number)
+        proof.prove_seat(work.locked.flush(), person, table, seat.seat, app.now())
+        work.locked = lock_table(app, work.locked.batch, table)  # with the new row of the seat
+        if work.locked.position.phase == "playing" and not seat.proven:
+            seat_commands.restart_deadline(work.locked, seat.seat)
+            work.locked = seat_commands.announce_vacations(work.locked, seat.seat)
+        unanswered = proof.list_claims(work.locked.flush(), person.id)
+    return AnsweredClaim(access.make_seat_link(app, seat), unanswered)
+
+
+def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> AnsweredClaim:
+    """Record that this person does not have this seat: no letter about it comes any more.
+
+    The player who typed the address plays on without one. If that player opened the table, it invites no other.
+    """
+    with at_table(app, table) as work:
+        seat = _find_own_seat(work.locked, person, number)
+        if seat.proven:
+            raise Refused("You have confirmed this table already; to leave the game, write: resign")
+        waits = work.locked.row.awaits_confirmation
+        with_address = [one.seat for one in work.locked.seats if one.person is not None]
+        refused = with_address if waits else [seat.seat]
+        for one in refused:
+            work.locked = change_seat(work.locked, one, person=None, released=False)
+        db = work.locked.flush()
+        db.execute(delete(letters).where(letters.c.table == table, letters.c.seat.in_(refused)))
+        return AnsweredClaim("", proof.list_claims(db, person.id))
+
+
+def _find_own_seat(locked: LockedTable, person: ProvenPerson, number: int) -> SeatRow:
+    """Return this seat; raise Unknown if it does not have this person's address."""
+    own = next((seat for seat in locked.seats if (seat.seat, seat.person) == (number, person.id)), None)
+    if own is None:
+        raise Unknown("No seat at this table has your address any more.")
+    return own
+
+
+def prove_by_invitation(app: App, db: Connection, place: Place) -> None:
+    """Record the proof of a player who takes a seat by the link in an invitation."""
+    if place.seat is None:
+        return
+    guest = proof.check_invitation(app.settings, queries.list_seats(db, place.table), place.seat)
+    if guest is not None:
+        proof.prove_seat(db, guest, place.table, place.seat, app.now())
+
+
+def correct_address(app: App, link: str, text: str) -> None:
+    """Replace the organiser's mistyped address: send the confirmation to the new one and delete the old one.
+
+    An address that got a letter stays stored, so that this form cannot send letters without limit.
+    """
+    with access.writing_at(app, link) as (connection, place):
+        address = register.clean_address(text)
+        row = queries.lock_table(connection, place.table)
+        sitting = queries.list_seats(connection, place.table)
+        seat = queries.find_organiser(sitting)
+        if seat is None or seat != place.seat or row is None or not row.awaits_confirmation:
+            raise Refused("This address is confirmed already, or is not yours to change.")
+        own = sitting[seat]
+        person = register.find_or_create_person(connection, address, own.name, app.now())
+        if any(other.person == person and other.status == "invited" for other in sitting if other.seat != seat):
+            raise Refused("You have invited this address to the table; please give your own.")
+        limits.refuse_many_tables(connection, app.settings, person, app.now(), proven=False)
+        queries.change_seat(connection, place.table, seat, person=person)
+        queries.owe_personal_letter(connection, person, f"confirm/{place.table}", app.now())
+        _delete_mistyped(connection, own.person, person, f"confirm/{place.table}")
+    app.wakeups.wake("post")
+
+
+def add_address(locked: LockedTable, number: int, text: str, visit: str = "") -> LockedTable:
+    """Give a seat an address, or another one while its address is not proven; letters come when it is.
+
+    It is proven at once if `visit` is the key of a visit by the person of this address.
+    """
+    address, seat = register.clean_address(text), locked.seats[number]
+    if seat.status != "taken" or not _may_change_address(locked, seat):
+        raise Refused("This seat has an address already, or is not yours.")
+    db = locked.flush()
+    person = register.find_or_create_person(db, address, seat.name, locked.now)
+    proven = joining.is_proven(locked.app, db, person, visit)
+    seat_commands.refuse_second_seat(locked, number, person if proven else None, seat.name)
+    locked = change_seat(locked, number, person=person, proven=proven)
+    _delete_mistyped(locked.flush(), seat.person, person, f"confirm/{locked.row.id}")
+    joining.owe_first_letter(locked, number, person)
+    _owe_turn_letter(locked, seat)
+    return locked
+
+
+def _owe_turn_letter(locked: LockedTable, seat: SeatRow) -> None:
+    """Owe the letter about a turn that began while the seat had no address."""
+    if seat.open_since is not None:
+        at = queries.NEVER_DUE if locked.row.awaits_confirmation else locked.now
+        queries.owe_letter(locked.flush(), locked.row.id, seat.open_since, OwedLetter(seat.seat, "turn", at))
+
+
+def _may_change_address(locked: LockedTable, seat: SeatRow) -> bool:
+    """Return whether the address of a seat is not proven; an organiser's has a form of its own before it is."""
+    waits = locked.row.awaits_confirmation and seat.seat == queries.find_organiser(locked.seats)
+    return not seat.proven and not waits
+
+
+def _delete_mistyped(connection: Connection, old: int | None, new: int, kind: str) -> None:
+    """Delete the unsent letters of this kind to an address that was corrected.
+
+    Delete the person of the address too, with all that waits for it, if it has no seat and was never sent a letter.
+    """
+    if old is None or old == new:
+        return
+    waiting = (letters.c.person == old, letters.c.sent_at.is_(None))
+    connection.execute(delete(letters).where(*waiting, letters.c.kind == kind))
+    seat = select(seats.c.seat).where(seats.c.person == old).limit(1)
+    sent = select(letters.c.id).where(letters.c.person == old, letters.c.sent_at.is_not(None)).limit(1)
+    if connection.execute(seat).first() is None and connection.execute(sent).first() is None:
+        connection.execute(delete(letters).where(*waiting))
+        register.delete_person(connection, old)
