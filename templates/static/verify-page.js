@@ -1,6 +1,6 @@
 // The page /verify: reads files, which stay in this browser, and shows what the verifier says of them.
 
-import { held, receipts, verify } from "./verify.mjs";
+import { judgeReceipt, receipts, verify } from "./verify.mjs";
 
 const words = JSON.parse(document.getElementById("words").textContent);
 const [log, letters, pasted, verdict] = ["log", "letters", "pasted", "verdict"].map((id) =>
@@ -41,7 +41,7 @@ function listReceipts() {
 
 /** @param {{ head: string, seq: number }} receipt */
 function describeReceipt(receipt) {
-  const result = held(report, receipt);
+  const result = judgeReceipt(report, receipt);
   return makeLine(fillIn(words[result], receipt), { agrees: "good", contradicts: "bad" }[result] ?? "unknown");
 }
 

@@ -14,7 +14,7 @@ const ascii = text => utf8.encode(text)
 const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("")
 const unhex = text => Uint8Array.from(text.match(/../g) ?? [], pair => parseInt(pair, 16))
 
-function joined(...parts) {
+function concatenate(...parts) {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -24,7 +24,8 @@ function joined(...parts) {
   return whole
 }
 
-function number(value, width) {
+// A number as this many bytes, the highest first.
+function toBytes(value, width) {
   const bytes = new Uint8Array(width)
   for (let at = width - 1, rest = value; at >= 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256
   return bytes
@@ -34,7 +35,7 @@ const primes = []
 for (let n = 2; primes.length < 64; n++) if (primes.every(prime => n % prime)) primes.push(n)
 
 // The first 32 bits of a root's fraction, exactly: doubles hold too few of them.
-function fraction(prime, power) {
+function computeRootFraction(prime, power) {
   const wanted = BigInt(prime) << BigInt(32 * power)
   let low = 0n,
     high = 1n << 40n
@@ -46,21 +47,21 @@ function fraction(prime, power) {
   return Number(low & 0xffffffffn)
 }
 
-const ROUNDS = Uint32Array.from(primes, prime => fraction(prime, 3))
-const START = Uint32Array.from(primes.slice(0, 8), prime => fraction(prime, 2))
-const turned = (word, by) => (word >>> by) | (word << (32 - by))
+const ROUNDS = Uint32Array.from(primes, prime => computeRootFraction(prime, 3))
+const START = Uint32Array.from(primes.slice(0, 8), prime => computeRootFraction(prime, 2))
+const rotate = (word, by) => (word >>> by) | (word << (32 - by))
 
 export function sha256(...parts) {
-  const message = joined(...parts)
+  const message = concatenate(...parts)
   const padded = new Uint8Array(Math.ceil((message.length + 9) / 64) * 64)
   padded.set(message)
   padded[message.length] = 0x80
-  padded.set(number(message.length * 8, 8), padded.length - 8)
+  padded.set(toBytes(message.length * 8, 8), padded.length - 8)
   const view = new DataView(padded.buffer),
     state = START.slice(),
     words = new Uint32Array(64)
   for (let block = 0; block < padded.length; block += 64) compress(view, block, state, words)
-  return joined(...Array.from(state, word => number(word, 4)))
+  return concatenate(...Array.from(state, word => toBytes(word, 4)))
 }
 
 function compress(view, block, state, words) {
@@ -68,14 +69,14 @@ function compress(view, block, state, words) {
   for (let t = 16; t < 64; t++) {
     const a = words[t - 15],
       b = words[t - 2]
-    const low = turned(a, 7) ^ turned(a, 18) ^ (a >>> 3),
-      high = turned(b, 17) ^ turned(b, 19) ^ (b >>> 10)
+    const low = rotate(a, 7) ^ rotate(a, 18) ^ (a >>> 3),
+      high = rotate(b, 17) ^ rotate(b, 19) ^ (b >>> 10)
     words[t] = words[t - 16] + low + words[t - 7] + high
   }
   let [a, b, c, d, e, f, g, h] = state
   for (let t = 0; t < 64; t++) {
-    const one = (h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + ROUNDS[t] + words[t]) | 0
-    const two = ((turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0
+    const one = (h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + ROUNDS[t] + words[t]) | 0
+    const two = ((rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0
     ;(h = g), (g = f), (f = e), (e = (d + one) | 0), (d = c), (c = b), (b = a), (a = (one + two) | 0)
   }
   ;[a, b, c, d, e, f, g, h].forEach((word, place) => {
@@ -162,7 +163,8 @@ class Broken extends Error {
   }
 }
 
-const require = (holds, check, seq, sentence) => {
+// Stop at the first fault.
+const ensure = (holds, check, seq, sentence) => {
   if (!holds) throw new Broken(check, seq, sentence)
 }
 
@@ -184,48 +186,48 @@ export function parse(text) {
     at = TOKEN.lastIndex
     return found
   }
-  const value = ([, mark, digits, quoted], depth) => {
+  const readValue = ([, mark, digits, quoted], depth) => {
     if (depth > 100) refuse("it is nested too deeply")
-    if (quoted !== undefined) return textOf(quoted)
-    if (digits !== undefined) return whole(digits)
+    if (quoted !== undefined) return readString(quoted)
+    if (digits !== undefined) return readWholeNumber(digits)
     if (mark in CONSTANTS_OF_JSON) return CONSTANTS_OF_JSON[mark]
-    if (mark === "[") return list(depth)
-    return mark === "{" ? object(depth) : refuse("it is not JSON")
+    if (mark === "[") return readList(depth)
+    return mark === "{" ? readObject(depth) : refuse("it is not JSON")
   }
-  const whole = digits => {
+  const readWholeNumber = digits => {
     const found = Number(digits)
     if (!/^(0|-?[1-9]\d*)$/.test(digits) || !Number.isSafeInteger(found)) refuse(`${digits} is not a whole number`)
     return found
   }
-  const textOf = quoted => {
+  const readString = quoted => {
     const found = JSON.parse(quoted)
     if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(found)) refuse("half a character")
     return found
   }
-  const list = depth => {
+  const readList = depth => {
     const items = []
     for (let token = next(); token[1] !== "]" || items.length; token = next()) {
-      items.push(value(token, depth + 1))
+      items.push(readValue(token, depth + 1))
       const after = next()[1]
       if (after === "]") break
       if (after !== ",") refuse("a list is not told right")
     }
     return items
   }
-  const object = depth => {
+  const readObject = depth => {
     const fields = new Map()
     for (let token = next(); token[1] !== "}" || fields.size; token = next()) {
       if (token[3] === undefined || next()[1] !== ":") refuse("an object is not told right")
-      const name = textOf(token[3])
+      const name = readString(token[3])
       if (fields.has(name)) refuse(`“${name}” is told twice`)
-      fields.set(name, value(next(), depth + 1))
+      fields.set(name, readValue(next(), depth + 1))
       const after = next()[1]
       if (after === "}") break
       if (after !== ",") refuse("an object is not told right")
     }
     return fields
   }
-  const found = value(next(), 0)
+  const found = readValue(next(), 0)
   if (/[^\x20\n\r\t]/.test(text.slice(at))) refuse("something follows its end")
   return found
 }
@@ -240,6 +242,7 @@ function byCodePoints(one, other) {
   return left.length - right.length
 }
 
+// JSON in the only way in which it is hashed.
 export function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (!(value instanceof Map)) return JSON.stringify(value)
@@ -257,9 +260,10 @@ const isMap = value => value instanceof Map
 const has = (map, ...names) => isMap(map) && map.size === names.length && names.every(name => map.has(name))
 const same = (one, other) => canonical(one) === canonical(other)
 
+// The fields of an export, each of its type; nothing in it is checked yet.
 function readLog(text) {
   const log = parse(text),
-    ok = (holds, sentence) => require(holds, "read", 0, sentence)
+    ok = (holds, sentence) => ensure(holds, "read", 0, sentence)
   ok(isMap(log), "This is no log: it is not one object.")
   const names = ["format", "table", "game", "commitment", "head", "entries", "seed", "seat"]
   const unknown = [...log.keys()].find(name => !names.includes(name))
@@ -273,13 +277,17 @@ function readLog(text) {
   ok(found.seat === null || Number.isInteger(found.seat), "The field “seat” is no number.")
   ok(Array.isArray(found.entries), "There is no list of entries.")
   found.links = found.entries.map((link, seq) => {
-    require(isMap(link) &&
-      [...link.keys()].every(name => ["digest", "whole", "entry", "salt"].includes(name)) &&
-      isText(link.get("digest")) &&
-      typeof link.get("whole") === "boolean" &&
-      isMap(link.get("entry")) &&
-      (link.get("salt") == null ||
-        isText(link.get("salt"))), "read", seq, `Entry ${seq} does not have digest, whole and entry, and nothing else.`)
+    ensure(
+      isMap(link) &&
+        [...link.keys()].every(name => ["digest", "whole", "entry", "salt"].includes(name)) &&
+        isText(link.get("digest")) &&
+        typeof link.get("whole") === "boolean" &&
+        isMap(link.get("entry")) &&
+        (link.get("salt") == null || isText(link.get("salt"))),
+      "read",
+      seq,
+      `Entry ${seq} does not have digest, whole and entry, and nothing else.`,
+    )
     return Object.fromEntries(link)
   })
   return found
@@ -288,9 +296,9 @@ function readLog(text) {
 const FIELDS = ["seq", "at", "seat", "move", "draws", "events", "edition"]
 
 function checkOrder(log) {
-  require(log.links.length, "order", 0, "The log has no entries.")
+  ensure(log.links.length, "order", 0, "The log has no entries.")
   log.links.forEach(({ digest, entry }, n) => {
-    const ok = (holds, sentence) => require(holds, "order", n, `Entry ${n} ${sentence}.`)
+    const ok = (holds, sentence) => ensure(holds, "order", n, `Entry ${n} ${sentence}.`)
     ok(entry.get("seq") === n, "is missing or out of order")
     ok(isHash(digest), "has no digest of 64 small hexadecimal digits")
     ok(has(entry, ...FIELDS), "has other fields than an entry has")
@@ -314,7 +322,7 @@ function checkOpening(log) {
   const entry = log.links[0].entry,
     [opened] = entry.get("events"),
     seat = entry.get("seat")
-  const ok = (holds, sentence, n = 0) => require(holds, "opening", n, sentence)
+  const ok = (holds, sentence, n = 0) => ensure(holds, "opening", n, sentence)
   ok(
     seat === null && entry.get("events").length === 1 && opened.get("type") === "table.Opened",
     "The log does not begin with the opening of a table by the server.",
@@ -329,7 +337,7 @@ function checkOpening(log) {
     ok(link.entry.get("edition") === opened.get("edition"), `Entry ${n} is of another edition.`, n),
   )
   log.named = opened.has("table")
-  log.lit =
+  log.usesBeacon =
     opened.has("beacon") ||
     log.links.some(link =>
       link.entry.get("events").some(event => /^table\.(Round|Seal|WentSealed)/.test(event.get("type"))),
@@ -339,14 +347,18 @@ function checkOpening(log) {
 
 function checkSeed(log) {
   if (log.seed === null) return
-  require(isHash(log.seed), "seed", 0, "The seed is not 64 small hexadecimal digits.")
+  ensure(isHash(log.seed), "seed", 0, "The seed is not 64 small hexadecimal digits.")
   const committed = hex(sha256(ascii("depesche commitment 1"), unhex(log.seed)))
-  require(committed === log.commitment, "seed", 0, "The revealed seed is not the one that was committed to.")
-  require(log.seat === null, "seed", 0, "A log with its seed is a copy for no seat, yet this one names a seat.")
+  ensure(committed === log.commitment, "seed", 0, "The revealed seed is not the one that was committed to.")
+  ensure(log.seat === null, "seed", 0, "A log with its seed is a copy for no seat, yet this one names a seat.")
   log.links.forEach((link, n) => {
-    require(link.whole &&
-      isText(link.entry.get("move")), "seed", n, `Entry ${n} is not whole, though the seed is revealed.`)
-    require(link.salt == null, "seed", n, `Entry ${n} has a salt of its own, though the seed gives it.`)
+    ensure(
+      link.whole && isText(link.entry.get("move")),
+      "seed",
+      n,
+      `Entry ${n} is not whole, though the seed is revealed.`,
+    )
+    ensure(link.salt == null, "seed", n, `Entry ${n} has a salt of its own, though the seed gives it.`)
   })
 }
 
@@ -354,7 +366,7 @@ function checkSeed(log) {
 function checkCuts(log) {
   const salted = log.named || log.links.some(link => link.salt != null)
   log.links.forEach((link, n) => {
-    const ok = (holds, sentence) => require(holds, "cuts", n, `Entry ${n} ${sentence}.`)
+    const ok = (holds, sentence) => ensure(holds, "cuts", n, `Entry ${n} ${sentence}.`)
     ok(
       !link.entry.get("events").some(event => event.get("type") === "table.Ended"),
       "ends the table, yet the seed is not revealed",
@@ -371,10 +383,10 @@ function checkCuts(log) {
 const SIGNATURE = /^[0-9a-f]{96}$/
 const COUNT = /^(0|[1-9]\d{0,14})$/
 const checkedRounds = new Map()
-const bigEndian = value => number(value, 8)
-const eventOf = (events, type) => events.find(event => event.get("type") === `table.${type}`)
+const bigEndian = value => toBytes(value, 8)
+const findEvent = (events, type) => events.find(event => event.get("type") === `table.${type}`)
 
-function beaconOf(log) {
+function readBeacon(log) {
   const beacon = log.links[0].entry.get("events")[0].get("beacon")
   if (beacon === undefined) return null
   const right =
@@ -384,7 +396,7 @@ function beaconOf(log) {
     COUNT.test(beacon.get("genesis")) &&
     COUNT.test(beacon.get("period")) &&
     beacon.get("period") !== "0"
-  require(right, "rounds", 0, "The table was opened with a beacon that is not told right.")
+  ensure(right, "rounds", 0, "The table was opened with a beacon that is not told right.")
   return { key: beacon.get("key"), genesis: Number(beacon.get("genesis")), period: Number(beacon.get("period")) }
 }
 
@@ -407,13 +419,13 @@ export async function isSigned(key, round, signature) {
 
 // Every round was named by the time of its move, before it came; it decides that move and no other, and is signed.
 async function checkRounds(log) {
-  let beacon = beaconOf(log),
+  let beacon = readBeacon(log),
     awaited = null
   for (const [n, { entry }] of log.links.entries()) {
-    const ok = (holds, sentence) => require(holds, "rounds", n, `Entry ${n} ${sentence}.`)
+    const ok = (holds, sentence) => ensure(holds, "rounds", n, `Entry ${n} ${sentence}.`)
     const events = entry.get("events"),
-      named = eventOf(events, "RoundNamed"),
-      drawn = eventOf(events, "RoundDrawn")
+      named = findEvent(events, "RoundNamed"),
+      drawn = findEvent(events, "RoundDrawn")
     if (named) {
       ok(beacon, "names a round, though its table knows no beacon")
       ok(awaited === null, "names a round while another one is waited for")
@@ -432,7 +444,7 @@ async function checkRounds(log) {
       )
       awaited = null
       log.rounds += 1
-    } else if (eventOf(events, "WentSealed")) {
+    } else if (findEvent(events, "WentSealed")) {
       ok(beacon && awaited !== null, "goes on sealed, though no round is waited for")
       beacon = awaited = null
     } else {
@@ -446,33 +458,39 @@ async function checkRounds(log) {
 
 // --- What is sealed -----------------------------------------------------------------------------------------------
 
+// The hash of the log after each entry.
 export function heads(log) {
   let head = new Uint8Array(32)
   return log.links.map(link => hex((head = sha256(head, unhex(link.digest)))))
 }
 
 function checkChain(log) {
-  require(heads(log).at(-1) === log.head, "chain", log.links.length -
-    1, "The digests do not lead to the head of this log.")
+  ensure(
+    heads(log).at(-1) === log.head,
+    "chain",
+    log.links.length - 1,
+    "The digests do not lead to the head of this log.",
+  )
 }
 
 function checkDigests(log) {
   log.links.forEach((link, n) => {
     const salt = log.seed
-      ? sha256(ascii("depesche salt 1"), unhex(log.seed), number(n, 8))
+      ? sha256(ascii("depesche salt 1"), unhex(log.seed), toBytes(n, 8))
       : link.salt && unhex(link.salt)
     if (!salt || !link.whole) return
     const digest = hex(sha256(salt, utf8.encode(canonical(link.entry))))
-    require(digest === link.digest, "digests", n, `Entry ${n} is not the one that was sealed: its digest differs.`)
+    ensure(digest === link.digest, "digests", n, `Entry ${n} is not the one that was sealed: its digest differs.`)
     log.proven = (log.proven ?? 0) + 1
   })
 }
 
+// The number below `size` that the seed gives for a draw: bits that make one too large are thrown away.
 export function draw(key, entry, index, size) {
   const bits = size > 1 ? BigInt(size - 1).toString(2).length : 0,
     width = Math.ceil(bits / 8)
   if (!bits) return 0
-  const stream = shake256(joined(key, number(entry, 8), number(index, 4))),
+  const stream = shake256(concatenate(key, toBytes(entry, 8), toBytes(index, 4))),
     mask = (1n << BigInt(bits)) - 1n
   for (;;) {
     let piece = 0n
@@ -488,7 +506,7 @@ function checkDraws(log) {
     for (const event of entry.get("events")) {
       if (!key && event.get("type") === "table.Sat") nonces[event.get("seat")] = utf8.encode(event.get("nonce"))
       if (!key && event.get("type") === "table.Started") {
-        const words = nonces.flatMap(word => [number(word.length, 2), word])
+        const words = nonces.flatMap(word => [toBytes(word.length, 2), word])
         key = sha256(ascii("depesche key 1"), unhex(log.seed), ...words)
       }
     }
@@ -496,7 +514,7 @@ function checkDraws(log) {
       lit = first.get("type") === "table.RoundDrawn"
     const own = key && lit ? sha256(ascii("depesche round 1"), key, unhex(first.get("signature"))) : key
     entry.get("draws").forEach((drawn, i) => {
-      const ok = (holds, sentence) => require(holds, "draws", n, `Draw ${i} of entry ${n} ${sentence}.`)
+      const ok = (holds, sentence) => ensure(holds, "draws", n, `Draw ${i} of entry ${n} ${sentence}.`)
       ok(key, "was made before the table had started")
       ok(
         Array.isArray(drawn) && drawn.length === 3 && isText(drawn[0]) && isCount(drawn[1]) && drawn[1] > 0,
@@ -510,7 +528,7 @@ function checkDraws(log) {
 
 // --- The table's own law ------------------------------------------------------------------------------------------
 
-const OWN = new Set([
+const TABLE_COMMANDS = new Set([
   "open",
   "sit",
   "start",
@@ -535,10 +553,10 @@ const OWN = new Set([
   "unsubscribe",
   "sealed",
 ])
-const STANDING = ["substitute", "relieve", "offer", "vacation", "home"]
+const CHANGES_OF_PLAYERS = ["substitute", "relieve", "offer", "vacation", "home"]
 const DAY = /^\d{4}-\d\d-\d\d$/
 const isDay = text => DAY.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text
-const told = (type, fields = {}) =>
+const makeEvent = (type, fields = {}) =>
   new Map(Object.entries({ type: `table.${type}`, ...fields }).filter(([, value]) => value !== undefined))
 const isOwn = event => event.get("type").startsWith("table.")
 const TOKENS = /^[^\s\x00-\x1f\x7f]+( [^\s\x00-\x1f\x7f]+)*$/u
@@ -567,7 +585,7 @@ function checkLaw(log) {
       events = entry.get("events")
     if (table.phase === "over") forbid("the table is over")
     const server = seat === null,
-      own = server || OWN.has(verb)
+      own = server || TABLE_COMMANDS.has(verb)
     if (!server && (!(table.phase === "playing" || table.awaited) || seat >= table.seats.length))
       forbid("no seat can act there now")
     const waits = events[0].get("type") === "table.RoundNamed",
@@ -576,17 +594,23 @@ function checkLaw(log) {
     if (!moves && entry.get("draws").length) forbid("nothing is drawn for it")
     const command = () =>
       server
-        ? serverEvents(table, verb, words, events, forbid)
+        ? listServerEvents(table, verb, words, events, forbid)
         : own
-          ? seatEvents(table, seat, verb, words, entry, forbid)
+          ? listSeatEvents(table, seat, verb, words, entry, forbid)
           : []
-    const wanted = table.awaited ? meanwhile(table, seat, verb, words, events, forbid) : command()
+    const wanted = table.awaited ? listEventsWhileAwaiting(table, seat, verb, words, events, forbid) : command()
     if (waits && (table.awaited || (own && !["start", "expire"].includes(verb)))) forbid("nothing is drawn for it")
-    checkEvents(table, waits ? [told("RoundNamed", { round: events[0].get("round") })] : wanted, events, moves, forbid)
-    for (const event of events) apply(table, event, n)
+    checkEvents(
+      table,
+      waits ? [makeEvent("RoundNamed", { round: events[0].get("round") })] : wanted,
+      events,
+      moves,
+      forbid,
+    )
+    for (const event of events) applyEvent(table, event, n)
     if (waits) table.awaited = { seat, verb, words, round: events[0].get("round") }
     if (waits || events.some(event => !isOwn(event))) table.asked = null
-    const mover = moverOf(events, seat)
+    const mover = findMover(events, seat)
     if (mover !== null) table.steps = [...table.steps, { seq: n, seat: mover, drew: entry.get("draws").length > 0 }]
     checkEnding(table, events, n, log.links.length - 1, forbid)
   })
@@ -595,7 +619,7 @@ function checkLaw(log) {
 const isDeciding = event => ["table.RoundDrawn", "table.WentSealed"].includes(event.get("type"))
 
 // The seat whose move in the game this is, also where it waited for its draws.
-function moverOf(events, seat) {
+function findMover(events, seat) {
   const place = events.slice(0, 2).findIndex(isDeciding),
     first = events[place + 1]
   if (first.get("type") === "table.TimedOut") return first.get("seat")
@@ -603,13 +627,16 @@ function moverOf(events, seat) {
   return place < 0 ? seat : (events[place].get("seat") ?? null)
 }
 
-// While a round is awaited: the round, going on without the beacon, leaving, and what touches no draw.
-function meanwhile(table, seat, verb, words, events, forbid) {
+// The table's own events while a round is awaited: the round, going on without the beacon, leaving, and what touches no draw.
+function listEventsWhileAwaiting(table, seat, verb, words, events, forbid) {
   const { awaited, sealing } = table,
     taken = seat !== null && table.seats[seat].status === "taken" && !words.length
-  const first = { start: () => [told("Started")], expire: () => [told("TimedOut", { seat: Number(awaited.words[0]) })] }
+  const first = {
+    start: () => [makeEvent("Started")],
+    expire: () => [makeEvent("TimedOut", { seat: Number(awaited.words[0]) })],
+  }
   const then = awaited.seat === null ? first[awaited.verb]() : []
-  const went = () => [told("WentSealed", { seat: awaited.seat ?? undefined }), ...then]
+  const went = () => [makeEvent("WentSealed", { seat: awaited.seat ?? undefined }), ...then]
   if (
     seat === null &&
     verb === "round" &&
@@ -617,27 +644,31 @@ function meanwhile(table, seat, verb, words, events, forbid) {
     words[0] === String(awaited.round) &&
     SIGNATURE.test(words[1])
   ) {
-    return [told("RoundDrawn", { round: awaited.round, signature: words[1], seat: awaited.seat ?? undefined }), ...then]
+    return [
+      makeEvent("RoundDrawn", { round: awaited.round, signature: words[1], seat: awaited.seat ?? undefined }),
+      ...then,
+    ]
   }
   if (seat === null && verb === "bot" && table.phase === "gathering")
-    return gathering(
+    return listEventsOfGathering(
       table,
       verb,
       words,
       () => [Number(words[0]), table.seats[Number(words[0])] ?? forbid("there is no such seat")],
       forbid,
     )
-  if (seat === null && STANDING.includes(verb) && table.phase === "playing")
-    return serverEvents(table, verb, words, events, forbid)
-  if (taken && verb === "resign" && table.phase === "playing") return [told("Resigned", { seat })]
+  if (seat === null && CHANGES_OF_PLAYERS.includes(verb) && table.phase === "playing")
+    return listServerEvents(table, verb, words, events, forbid)
+  if (taken && verb === "resign" && table.phase === "playing") return [makeEvent("Resigned", { seat })]
   if (taken && verb === "sealed" && !sealing)
-    return [told("SealAsked", { seat }), ...(toAsk(table, seat).length ? [] : went())]
+    return [makeEvent("SealAsked", { seat }), ...(listSeatsToAsk(table, seat).length ? [] : went())]
   if (taken && verb === "agree" && sealing?.waiting.includes(seat))
-    return [told("SealAgreed", { seat }), ...(sealing.waiting.length === 1 ? went() : [])]
-  if (taken && verb === "refuse" && sealing) return [told("SealRefused", { seat })]
+    return [makeEvent("SealAgreed", { seat }), ...(sealing.waiting.length === 1 ? went() : [])]
+  if (taken && verb === "refuse" && sealing) return [makeEvent("SealRefused", { seat })]
   return forbid("a round of the beacon is waited for")
 }
 
+// The events of an entry are those that its command brings about, then those of the game if it is a move, and the end.
 function checkEvents(table, wanted, events, moves, forbid) {
   const ending = events.findIndex(event => event.get("type") === "table.Ended")
   if (ending >= 0 && ending < events.length - 1) forbid("something happens after the end")
@@ -650,6 +681,7 @@ function checkEvents(table, wanted, events, moves, forbid) {
   if (moves && !game.length) forbid("nothing happens in the game")
 }
 
+// The table ends when fewer than two players are left, and its places are right.
 function checkEnding(table, events, n, last, forbid) {
   const left = table.seats.filter(chair => chair.status !== "resigned").length
   const ends = table.phase === "over"
@@ -670,51 +702,53 @@ function checkEnding(table, events, n, last, forbid) {
   })
 }
 
-function serverEvents(table, verb, words, events, forbid) {
+// The table's own events that a command of the server has to bring about.
+function listServerEvents(table, verb, words, events, forbid) {
   const chair = () => {
     const seat = Number(words[0])
     if (!/^(0|[1-9]\d*)$/.test(words[0] ?? "") || seat >= table.seats.length) forbid("there is no such seat")
     return [seat, table.seats[seat]]
   }
-  if (table.phase === "new" && verb === "open") return opening(words, events[0], forbid)
-  if (table.phase === "gathering") return gathering(table, verb, words, chair, forbid)
+  if (table.phase === "new" && verb === "open") return listEventsOfOpening(words, events[0], forbid)
+  if (table.phase === "gathering") return listEventsOfGathering(table, verb, words, chair, forbid)
   const [seat, { status, held, offered, away }] =
     table.phase === "playing" ? chair() : forbid("the table is not opened")
   const [, second, third] = words,
     bare = words.length === 1,
     days = words.length === 3 && isDay(third)
-  if (verb === "expire" && words.length > 1) return [told("TimedOut", { seat })]
+  if (verb === "expire" && words.length > 1) return [makeEvent("TimedOut", { seat })]
   if (verb === "miss" && words.length === 2 && status === "taken" && ["relieve", "resign"].includes(second)) {
     return [
-      told("Missed", { seat }),
-      second === "resign" ? told("Resigned", { seat }) : told("Substituted", { seat, bot: true }),
+      makeEvent("Missed", { seat }),
+      second === "resign" ? makeEvent("Resigned", { seat }) : makeEvent("Substituted", { seat, bot: true }),
     ]
   }
-  if (verb === "substitute" && bare) return [told("Substituted", { seat })]
-  if (verb === "relieve" && bare) return [told("Substituted", { seat, bot: true })]
-  if (verb === "offer" && bare && held && !offered) return [told("Offered", { seat })]
+  if (verb === "substitute" && bare) return [makeEvent("Substituted", { seat })]
+  if (verb === "relieve" && bare) return [makeEvent("Substituted", { seat, bot: true })]
+  if (verb === "offer" && bare && held && !offered) return [makeEvent("Offered", { seat })]
   if (verb === "vacation" && days && held && isDay(second) && second <= third)
-    return [told("VacationTaken", { seat, first: second, last: third })]
+    return [makeEvent("VacationTaken", { seat, first: second, last: third })]
   if (verb === "home" && days && third < (away.get(second) ?? ""))
-    return [told("VacationEnded", { seat, first: second, last: third })]
+    return [makeEvent("VacationEnded", { seat, first: second, last: third })]
   return forbid("the server cannot do that now")
 }
 
-function gathering(table, verb, words, chair, forbid) {
+// Before the game: sitting down, and starting once all seats are taken.
+function listEventsOfGathering(table, verb, words, chair, forbid) {
   if (verb === "start" && !words.length) {
     if (table.seats.some(one => one.status === "empty")) forbid("a seat is still empty")
-    return [told("Started")]
+    return [makeEvent("Started")]
   }
   if (!["sit", "bot"].includes(verb) || words.length !== 2) forbid("the server cannot do that now")
   const [seat, { status, nonce }] = chair(),
     bot = verb === "bot" || undefined
   if (status !== "empty" && !(bot && status === "taken" && nonce === words[1])) forbid("the chair is taken")
   if (Array.from(words[1]).length > 40) forbid("the nonce is too long")
-  return [told("Sat", { seat, nonce: words[1], bot })]
+  return [makeEvent("Sat", { seat, nonce: words[1], bot })]
 }
 
 // What the opening tells is what was ordered, word for word and each thing once.
-function opening(words, event, forbid) {
+function listEventsOfOpening(words, event, forbid) {
   const known = ["type", "game", "edition", "seats", "commitment", "options", "clock", "table", "beacon"]
   const plain = value => (value === true ? "on" : value === false ? "off" : String(value))
   const pairs = (name, prefix = "") => {
@@ -745,39 +779,44 @@ function opening(words, event, forbid) {
   return [event]
 }
 
-function seatEvents(table, seat, verb, words, entry, forbid) {
+// The same for a command of a seat.
+function listSeatEvents(table, seat, verb, words, entry, forbid) {
   const { status, held, offered } = table.seats[seat],
     { asked, pausing, paused, steps } = table
   const wish = asked ?? pausing,
     asks = wish?.waiting.includes(seat),
-    others = toAsk(table, seat)
+    others = listSeatsToAsk(table, seat)
   if (words.length) forbid("the command has no words of its own")
   if (verb === "back" && ((status === "bot" && held) || (status === "taken" && offered)))
-    return [told("Returned", { seat })]
+    return [makeEvent("Returned", { seat })]
   if (status !== "taken") forbid("the seat is empty")
-  if (verb === "resign") return [told("Resigned", { seat })]
-  if (verb === "resume" && paused) return [told("Resumed", { seat })]
+  if (verb === "resign") return [makeEvent("Resigned", { seat })]
+  if (verb === "resume" && paused) return [makeEvent("Resumed", { seat })]
   if (verb === "pause" && !paused && !asked && !pausing)
-    return [told("PauseAsked", { seat }), ...(others.length ? [] : [told("Paused")])]
+    return [makeEvent("PauseAsked", { seat }), ...(others.length ? [] : [makeEvent("Paused")])]
   if (verb === "agree" && asks) {
     const done = wish.waiting.length === 1
     if (asked)
-      return [told("UndoAgreed", { seat }), ...(done ? [told("Undone", { seat: asked.seat, to: asked.to })] : [])]
-    return [told("PauseAgreed", { seat }), ...(done ? [told("Paused")] : [])]
+      return [
+        makeEvent("UndoAgreed", { seat }),
+        ...(done ? [makeEvent("Undone", { seat: asked.seat, to: asked.to })] : []),
+      ]
+    return [makeEvent("PauseAgreed", { seat }), ...(done ? [makeEvent("Paused")] : [])]
   }
   if (verb === "refuse" && (asks || (pausing && !asked)))
-    return [told(asked ? "UndoRefused" : "PauseRefused", { seat })]
+    return [makeEvent(asked ? "UndoRefused" : "PauseRefused", { seat })]
   const step = steps.findLast(one => one.seat === seat)
   if (verb !== "undo" || asked || !step) forbid("that is not possible now")
-  const undone = told("Undone", { seat, to: step.seq })
+  const undone = makeEvent("Undone", { seat, to: step.seq })
   if (same(entry.get("events")[0], undone) && step === steps.at(-1) && !step.drew) return [undone]
-  return [told("UndoAsked", { seat, to: step.seq }), ...(others.length ? [] : [undone])]
+  return [makeEvent("UndoAsked", { seat, to: step.seq }), ...(others.length ? [] : [undone])]
 }
 
-const toAsk = (table, seat) =>
+const listSeatsToAsk = (table, seat) =>
   table.seats.flatMap((chair, other) => (chair.status === "taken" && other !== seat ? [other] : []))
 
-function apply(table, event, n) {
+// Changes the table as an event of its own says.
+function applyEvent(table, event, n) {
   const field = name => event.get(name),
     seat = field("seat"),
     chair = table.seats[seat]
@@ -828,7 +867,7 @@ function apply(table, event, n) {
       else chair.away.delete(field("first"))
       break
     case "table.UndoAsked":
-      table.asked = { seat, to: field("to"), waiting: toAsk(table, seat) }
+      table.asked = { seat, to: field("to"), waiting: listSeatsToAsk(table, seat) }
       break
     case "table.UndoAgreed":
       table.asked.waiting = table.asked.waiting.filter(other => other !== seat)
@@ -841,7 +880,7 @@ function apply(table, event, n) {
       table.asked = null
       break
     case "table.PauseAsked":
-      table.pausing = { seat, waiting: toAsk(table, seat) }
+      table.pausing = { seat, waiting: listSeatsToAsk(table, seat) }
       break
     case "table.PauseAgreed":
       table.pausing.waiting = table.pausing.waiting.filter(other => other !== seat)
@@ -861,7 +900,7 @@ function apply(table, event, n) {
       table.awaited = table.sealing = null
       break
     case "table.SealAsked":
-      table.sealing = { seat, waiting: toAsk(table, seat) }
+      table.sealing = { seat, waiting: listSeatsToAsk(table, seat) }
       break
     case "table.SealAgreed":
       table.sealing.waiting = table.sealing.waiting.filter(other => other !== seat)
@@ -880,21 +919,21 @@ function apply(table, event, n) {
 
 // Players write into letters too, but always indented in text, and never a tag in HTML. So a receipt is a sentence at
 // the beginning of a line, after marks of quotation; in HTML its hash is in an element `code`.
-const SAID =
+const RECEIPT_IN_TEXT =
   /^(?:[>|*] ?)*(?![>|*\s])[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?([0-9a-fA-F]{64})(?![0-9a-fA-F])/gm
-const SAID_IN_HTML = /(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?\u0001\s*([0-9a-fA-F]{64})(?![0-9a-fA-F])/g
-const PASTED_HTML =
+const RECEIPT_IN_HTML = /(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?\u0001\s*([0-9a-fA-F]{64})(?![0-9a-fA-F])/g
+const RECEIPT_IN_PASTED_HTML =
   /^(?:[>|] ?)*<[^<>]*>[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?<code[^<>]*>\s*([0-9a-fA-F]{64})/gm
 
 // All receipts of a letter as mail programs save it, or of a pasted text: table, length and hash.
 export function receipts(raw) {
   const head = /^(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\r?\n)*)+(?=\r?\n)/.exec(raw)?.[0] ?? ""
   const [, table] = /^X-Depesche:[ \t]*(\S+)/im.exec(head) ?? []
-  const found = bodies(raw).flatMap(({ text, kind }) => {
+  const found = decodeBodies(raw).flatMap(({ text, kind }) => {
     const isHtml = kind === "text/html",
       isPastedHtml = !kind && /<(p|div|html|body)\b/i.test(text)
     const plain = isHtml ? text.replace(/<code\b[^<>]*>/gi, "\u0001").replace(/<[^<>]{1,2000}>/g, " ") : text
-    const pattern = isHtml ? SAID_IN_HTML : isPastedHtml ? PASTED_HTML : SAID
+    const pattern = isHtml ? RECEIPT_IN_HTML : isPastedHtml ? RECEIPT_IN_PASTED_HTML : RECEIPT_IN_TEXT
     const all = Array.from(plain.replace(/&nbsp;/g, " ").matchAll(pattern), ([, length, hash]) => ({
       table: table ?? "",
       length: Number(length),
@@ -906,7 +945,7 @@ export function receipts(raw) {
 }
 
 // The texts of a letter, decoded: of each part of several parts, or of the one there is.
-function bodies(raw) {
+function decodeBodies(raw) {
   const text = raw.replace(/\r\n/g, "\n"),
     [, head, body] = /^((?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+)\n([\s\S]*)$/.exec(text) ?? []
   if (head === undefined) return [{ text, kind: "" }]
@@ -915,14 +954,14 @@ function bodies(raw) {
   const boundary = /boundary="?([^";]+)"?/i.exec(header("Content-Type"))?.[1]
   if (boundary) {
     const [, ...parts] = `\n${body}`.split(`\n--${boundary}`)
-    return parts.filter(part => !part.startsWith("--")).flatMap(part => bodies(part.replace(/^[^\n]*\n/, "")))
+    return parts.filter(part => !part.startsWith("--")).flatMap(part => decodeBodies(part.replace(/^[^\n]*\n/, "")))
   }
   const kind = (header("Content-Type") || "text/plain").split(";")[0].trim().toLowerCase()
   if (!kind.startsWith("text/")) return []
-  return [{ text: decoded(body, header("Content-Transfer-Encoding").toLowerCase()), kind }]
+  return [{ text: decodeBody(body, header("Content-Transfer-Encoding").toLowerCase()), kind }]
 }
 
-function decoded(body, encoding) {
+function decodeBody(body, encoding) {
   if (encoding === "base64")
     return new TextDecoder().decode(
       Uint8Array.from(atob(body.replace(/[^A-Za-z0-9+/=]/g, "")), one => one.charCodeAt(0)),
@@ -932,7 +971,7 @@ function decoded(body, encoding) {
 }
 
 // What a receipt says of this log: “agrees”, “contradicts”, or nothing where it is another table's.
-export function held(report, receipt) {
+export function judgeReceipt(report, receipt) {
   if (receipt.table && receipt.table !== report.table) return "another table"
   return report.heads?.[receipt.length - 1] === receipt.hash ? "agrees" : "contradicts"
 }
@@ -980,7 +1019,7 @@ export async function verify(text) {
     })
     for (const [name, check] of Object.entries(CHECKS)) {
       if (log.seed === null ? ["seed", "draws", "table"].includes(name) : name === "cuts") continue
-      if (name === "rounds" && !log.lit) continue
+      if (name === "rounds" && !log.usesBeacon) continue
       await check(log)
       passed(name)
       if (name === "opening") report.named = log.named
@@ -1010,7 +1049,7 @@ async function main(file, ...letters) {
   )
   const said = letters
     .flatMap(letter => receipts(readFileSync(letter, "utf8")))
-    .map(receipt => [receipt, held(report, receipt)])
+    .map(receipt => [receipt, judgeReceipt(report, receipt)])
   for (const [receipt, verdict] of said) console.log(`The receipt after ${receipt.length} entries: ${verdict}`)
   return report.sound && said.every(([, verdict]) => verdict !== "contradicts") ? 0 : 1
 }

@@ -1,6 +1,6 @@
 // Answers a question a line, for tests: see second.py.
 import { createInterface } from "node:readline";
-import { canonical, held, isSigned, parse, receipts, sha256, verify } from "../../templates/static/verify.mjs";
+import { canonical, isSigned, judgeReceipt, parse, receipts, sha256, verify } from "../../templates/static/verify.mjs";
 
 const answers = {
   log: (text) => verify(text),
@@ -8,7 +8,7 @@ const answers = {
   signed: ({ key, round, signature }) => isSigned(key, round, signature),
   json: (text) => canonical(parse(text)),
   sha256: (text) => Buffer.from(sha256(Buffer.from(text))).toString("hex"),
-  held: async ({ log, receipt }) => held(await verify(log), receipt),
+  held: async ({ log, receipt }) => judgeReceipt(await verify(log), receipt),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
