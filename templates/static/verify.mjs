@@ -627,7 +627,7 @@ function findMover(events, seat) {
   return place < 0 ? seat : (events[place].get("seat") ?? null)
 }
 
-// The table's own events while a round is awaited: the round, going on without the beacon, leaving, and what touches no draw.
+// The events of an entry: those that its command brings about, those of the game if it is a move, and the end.
 function listEventsWhileAwaiting(table, seat, verb, words, events, forbid) {
   const { awaited, sealing } = table,
     taken = seat !== null && table.seats[seat].status === "taken" && !words.length
