@@ -230,7 +230,10 @@ def _expire(app: App, table: str, seat: int) -> None:
 
 
 def choose_consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
-    """The command of the server for a seat that is late at this table."""
+    """Return the command of the server for a late seat, as its table agreed: a bot takes the seat, or a move is made.
+
+    The move is a skip if the table agreed on skips and one is legal; otherwise a bot chooses it.
+    """
     match snapshot.clock.late:
         case "seat":
             return Move("miss", (str(seat), "relieve"))

@@ -66,11 +66,11 @@ def extract_text(html: str) -> str:
 
 def _iter_visible(root: LexborNode | None, hidden_names: frozenset[str]) -> Iterator[str]:
     """Yield the visible text below a node, up to the divider that mail programs put above the quoted mail."""
-    stack: list[LexborNode | str | None] = [root]
+    stack: list[LexborNode | str] = [root] if root is not None else []
     while stack:
         node = stack.pop()
-        if node is None or isinstance(node, str):
-            yield node or ""
+        if isinstance(node, str):
+            yield node
             continue
         if node.is_text_node:
             yield re.sub(r"\s+", " ", node.text_content or "")

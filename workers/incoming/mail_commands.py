@@ -83,11 +83,12 @@ def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
     written = split_words(line)
     if len(written) > MAX_INVITATION_ANSWER_WORDS:
         return None
+    is_denial = not words.table.never.isdisjoint(word.casefold() for word in written)
     for candidate in (written, remove_small_words(written, words)):
         verb = find_verb(candidate, ("sit", "agree", "refuse"), words)
         if verb == "refuse":
             return Move("refuse")
-        if verb and words.table.never.isdisjoint(word.casefold() for word in written):
+        if verb and not is_denial:
             has_nonce = len(written) > 1 and written[0].casefold() == SIT.verb
             return Move(SIT.verb, (written[1],) if has_nonce else ())
     return None

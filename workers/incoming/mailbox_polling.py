@@ -186,6 +186,9 @@ def _wait(box: BaseMailBox, stop: Event) -> None:
         return
     until = time.monotonic() + MAX_IDLE_S
     with box.idle as idle:
-        while not stop.is_set() and (now := time.monotonic()) < until:
-            if idle.poll(timeout=1) or time.monotonic() - now < 0.5:  # at once and empty: the connection is lost
+        while not stop.is_set() and time.monotonic() < until:
+            asked_at = time.monotonic()
+            has_news = bool(idle.poll(timeout=1))
+            is_lost = not has_news and time.monotonic() - asked_at < 0.5  # the connection: it answers nothing at once
+            if has_news or is_lost:
                 return

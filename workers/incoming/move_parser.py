@@ -66,14 +66,14 @@ def parse_move_line(line: str, menu: Menu, words: Vocabulary) -> Meaning:
     if command:
         return command
     line = SMILEY.sub("", HYPHEN.sub("-", line)).replace("…", ". ")
-    move = _find_move(_iter_readings(line, menu, words), menu, words)
-    if isinstance(move, Move):
-        is_question = QUESTION.search(line) and move.verb not in words.table.verbs
-        return Guess(Refused("A question is not played."), move) if is_question else move
+    result = _find_move(_iter_readings(line, menu, words), menu, words)
+    if isinstance(result, Move):
+        is_question = QUESTION.search(line) and result.verb not in words.table.verbs
+        return Guess(Refused("A question is not played."), result) if is_question else result
     announced = _find_move(_iter_behind_colon(line, menu, words), menu, words)
     if isinstance(announced, Move):
         return Guess(Refused("A move behind words that do not announce one is not played."), announced)
-    return _explain_no_move(line, move, menu, words)
+    return _explain_no_move(line, result, menu, words)
 
 
 def _find_move(readings: Iterator[str], menu: Menu, words: Vocabulary) -> Move | Refused | None:

@@ -154,11 +154,12 @@ def find_letter(lines: Sequence[str]) -> int | None:
 def _list_letter_sentences() -> tuple[str, ...]:
     """The longest fixed part of each sentence of each letter, in every language."""
     parts = {max(PLACEHOLDER.split(message), key=len).strip() for message in _iter_letter_messages()} - {""}
-    return tuple(
-        part
-        for part in sorted(parts)
-        if len(part) >= (MIN_PUNCTUATED_CHARS if part[-1] in ".:!?" else MIN_SENTENCE_CHARS)
-    )
+    return tuple(filter(_is_no_answer, sorted(parts)))
+
+
+def _is_no_answer(sentence: str) -> bool:
+    """Return whether a sentence of a letter is too long to be an answer."""
+    return len(sentence) >= (MIN_PUNCTUATED_CHARS if sentence[-1] in ".:!?" else MIN_SENTENCE_CHARS)
 
 
 def _iter_letter_messages() -> Iterator[str]:

@@ -309,6 +309,7 @@ def send_all(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Results:
 
 
 def _send_one_by_one(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Results:
+    """Send each letter to a server that wants one command at a time."""
     for envelope in envelopes:
         try:
             server.sendmail(envelope.sender, [envelope.recipient], envelope.content)

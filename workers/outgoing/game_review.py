@@ -47,7 +47,8 @@ def chart_scores(draft: TableDraft) -> Chart | None:
     if len(marks) < 2:
         return None
     scores = [score for mark in marks for score in mark.scores]
-    return Chart(tuple((mark.seq, mark.scores) for mark in marks), min(0, *scores), max(1, *scores))
+    points = tuple((mark.seq, mark.scores) for mark in marks)
+    return Chart(points, least=min(0, *scores), most=max(1, *scores))
 
 
 def chart_chances(story: Story) -> Chart | None:
@@ -55,7 +56,7 @@ def chart_chances(story: Story) -> Chart | None:
     if len(story.chance_history) < 2:
         return None
     shares = (tuple(100 * share for share in point.shares) for point in story.chance_history)
-    return Chart(tuple(enumerate(shares)), 0, 100, " %")
+    return Chart(tuple(enumerate(shares)), least=0, most=100, unit=" %")
 
 
 def build_chart(draft: TableDraft, name: str, heading: str, chart: Chart | None) -> ChartSection | None:

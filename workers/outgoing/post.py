@@ -240,7 +240,7 @@ def settle_over_limit(app: App, letter: ClaimedLetter) -> bool:
 
 
 def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
-    """Return when the reader's quiet hours end, or the wait for a move after another channel took the notice."""
+    """Return until when a letter waits: for a move if another channel took its notice, or for quiet hours to end."""
     if letter.owed.settings.mail_waits and letter.owed.kind is TURN:
         with app.store.reading() as db:
             since = channel_queries.find_first_delivery_time(db, letter.id)
