@@ -347,9 +347,19 @@ def _print_report(report: Mapping[str, Any], args: Namespace) -> None:
         terminal.write_file(args.log, terminal.format_json(report))
     elif not args.json:
         terminal.print_json(report)
-    again = ["playout", args.game, "--seats", str(report["seats"]), "--count", "1", "--seed", report["seed"]]
-    again += [word for pair in args.option for word in ("--option", pair)]
     terminal.print_error(
         f"After {len(report['moves'])} moves, with the seed “{report['seed']}”: {report['sentence']}. "
-        f"Again: depesche {shlex.join(again)}"
+        f"Again: {_write_command_to_repeat(report, args)}"
     )
+
+
+def _write_command_to_repeat(report: Mapping[str, Any], args: Namespace) -> str:
+    """Return the command that plays the reported game alone, by the same bots and with the same limit."""
+    words = ["depesche", "playout", args.game, "--seats", str(report["seats"])]
+    words += ["--count", "1", "--seed", report["seed"]]
+    words += [word for pair in args.option for word in ("--option", pair)]
+    if args.bot != BOTS[0]:
+        words += ["--bot", args.bot]
+    if args.limit != MAX_MOVES:
+        words += ["--limit", str(args.limit)]
+    return shlex.join(words)

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -357,9 +358,19 @@ def test_playout_finds_a_game_that_breaks_a_promise(depesche, use_games, fault):
     result = depesche("playout", "highcard", "--count", 3, "--seed", "x y", "--limit", 50)
     assert result.status == 1
     assert fault in result.err
-    assert "Again: depesche playout highcard --seats 2 --count 1 --seed 'x y'" in result.err
+    assert "Again: depesche playout highcard --seats 2 --count 1 --seed 'x y' --limit 50" in result.err
     assert fault in result.json["sentence"]
     assert result.json["seed"] == "x y"
+
+
+@pytest.mark.parametrize("others", [(), ("--bot", "easy"), ("--limit", "7"), ("--bot", "easy", "--limit", "7")])
+def test_the_command_that_a_broken_playout_prints_repeats_the_game(depesche, use_games, others):
+    fault = {"evolve": endless} if "--limit" in others else {"decide": fail_to_decide}
+    use_games(highcard=worse(highcard, **fault))
+    broken = depesche("playout", "highcard", "--seed", "x y", *others)
+    program, *again = shlex.split(broken.err.partition("Again: ")[2])
+    assert program == "depesche"
+    assert depesche(*again).json == broken.json
 
 
 def test_a_broken_playout_saves_its_moves_including_the_last(depesche, use_games, tmp_path):
