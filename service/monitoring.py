@@ -160,5 +160,5 @@ class Outage:
 
 
 def find_first_line(error: Exception) -> str:
-    """Return the first line of an error; database drivers repeat the statement after it."""
-    return str(getattr(error, "orig", error)).strip().partition("\n")[0]
+    """Return the first line of an error, without a full stop; database drivers repeat the statement below it."""
+    return str(getattr(error, "orig", error)).strip().partition("\n")[0].rstrip(".;")

@@ -181,6 +181,8 @@ def describe_error(error: Exception) -> str | None:
     from redis import RedisError
     from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
+    from service.monitoring import find_first_line
+
     match error:
         case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] in EXTRAS:
             extra = EXTRAS[name.partition(".")[0]]
@@ -188,24 +190,19 @@ def describe_error(error: Exception) -> str | None:
         case ArgumentError():
             return "DEPESCHE_DATABASE cannot be read; it looks like postgresql+psycopg://depesche@db/depesche"
         case DBAPIError():
-            return f"The database failed: {_find_first_line(error.orig)}; see DEPESCHE_DATABASE."
+            return f"The database failed: {find_first_line(error)}; see DEPESCHE_DATABASE."
         case SQLAlchemyError():
-            return f"The database failed: {_find_first_line(error)}; see DEPESCHE_DATABASE."
+            return f"The database failed: {find_first_line(error)}; see DEPESCHE_DATABASE."
         case CommandError():
-            why = _find_first_line(error)
+            why = find_first_line(error)
             return f"The database was made by another version of Depesche ({why}); install that version."
         case RedisError():
-            return f"Redis failed: {_find_first_line(error)}; see DEPESCHE_REDIS."
+            return f"Redis failed: {find_first_line(error)}; see DEPESCHE_REDIS."
         case OSError(filename=str(name), strerror=str(why)):
             return f"{name}: {why}."
         case OSError(strerror=str(why)):
             return f"The machine refused: {why}."
     return None
-
-
-def _find_first_line(error: object) -> str:
-    """Return the first line of an error, without a full stop; database drivers repeat the statement below it."""
-    return str(error).strip().partition("\n")[0].rstrip(".;")
 
 
 class CheckResult(Struct, frozen=True):
