@@ -87,7 +87,10 @@ def audit(
 def _check_entries(
     game: Game | None, export: Export, *, running: bool, verify_signature: VerifySignature | None
 ) -> tuple[Finding | None, int]:
-    """Check the format, the rounds and, with the seed, each entry; return the first fault and how many are right."""
+    """Check the format, the rounds and, with the seed, each entry.
+
+    Return the first fault, and how many entries before it the seed has shown to be right.
+    """
     fault = log.find_format_fault(export, running=running) or next(beacons.find_faults(export, verify_signature), None)
     if fault:
         return _report_tampering(*fault), 0
@@ -126,7 +129,8 @@ def _check_head(export: Export, finding: Finding | None) -> Finding | None:
 
 def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
     """Check the digest, the draws and the move of each entry; return the first fault and how many entries are right."""
-    history, key, decode = [Table()], b"", log.make_entry_decoder(game).decode
+    history = [Table()]  # the table before each entry
+    key, decode = b"", log.make_entry_decoder(game).decode
     for number, link in enumerate(export.entries):
         entry = _open_entry(decode, number, link, seed)
         if isinstance(entry, Finding):
@@ -174,9 +178,10 @@ def _open_entry(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, see
 
 
 def _compare_forms(then: dict[str, Any], now: dict[str, Any]) -> Finding | None:
-    """Return a finding if an entry was sealed in another form than its canonical one, `now`.
+    """Return a finding if an event was sealed with other fields than its canonical form, `now`, or with other values.
 
-    In an event of the game it is drift, because only the game knows the fields and their defaults.
+    Fields that were added later are no fault. In an event of the game others are drift, because only the game knows the
+    fields and their defaults.
     """
     for before, event in zip(then["events"], now["events"], strict=True):
         if not _has_only_more_fields(before, event):
@@ -282,9 +287,8 @@ def _find_objection(table: Table, entry: Entry[Any], move: Move) -> str:
         return "its words are not parted by single blanks"
     if table.phase == "over":
         return "the table is over"
-    if entry.seat is not None and (
-        entry.seat >= len(table.seats) or not (table.phase == "playing" or table.waiting_command)
-    ):
+    seats_can_act = table.phase == "playing" or table.waiting_command is not None
+    if entry.seat is not None and not (seats_can_act and entry.seat < len(table.seats)):
         return "no seat can act there now"
     if entry.draws and move.verb not in MAY_DRAW and _is_table_command(entry, move):
         return "nothing is drawn for it"
@@ -312,7 +316,10 @@ def _depends_on_rules(entry: Entry[Any], move: Move) -> bool:
 
 
 def _differs_by_rules_only(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
-    """Whether the table's own events are the same today, so that only the rules of the game make the difference."""
+    """Whether only the rules of the game make the difference: the table's own events are the same today.
+
+    The entry also begins with one in both cases or in neither: no move of the game becomes a command of the table.
+    """
     then, now = _select_table_events(entry.events), _select_table_events(events)
     if _waits_for_round(entry.events) != _waits_for_round(events):  # the rules of the game decide whether a move draws
         return True

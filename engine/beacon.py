@@ -73,13 +73,14 @@ def find_faults(export: Export, verify_signature: VerifySignature | None) -> Ite
     """
     try:
         beacon = parse(export.opening.get("beacon", {}))
-    except (Refused, AttributeError, TypeError):
+    except (Refused, AttributeError, TypeError):  # a log from outside may have anything there
         yield RoundFault(0, "The table was opened with a beacon that is not told right.")
         return
     expected: int | None = None
     for seq, link in enumerate(export.entries):
         events = link.entry["events"]
-        if not beacon and (not events or events[0]["type"] not in ROUND_EVENTS):
+        begins_with_round = bool(events) and events[0]["type"] in ROUND_EVENTS
+        if beacon is None and not begins_with_round:
             continue  # most entries of most logs
         events_by_type = {str(event["type"]): event for event in events}
         if named := events_by_type.get("table.RoundNamed"):

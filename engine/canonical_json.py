@@ -18,13 +18,14 @@ Kind = TypeVar("Kind")
 
 
 def _find_byte_class(byte: int) -> int:
-    """Return “0” for a digit, “a” for what can be before a digit inside a hash, and a blank for all other bytes."""
+    """Return “0” for a digit, “a” for a letter or quotation mark of a hash, and a blank for all other bytes."""
     if byte in b"0123456789":
         return ord("0")
     return ord("a") if byte in b'abcdef"' else ord(" ")
 
 
 MAX_INT = 2**53 - 1  # every language counts exactly up to here
+MAX_INT_CHARS = 17  # sixteen digits and a sign
 # In a text of these classes one search finds each number that may be too large: it has sixteen digits or more. The long
 # numbers inside hashes do not count, because they follow a letter of the hash or a quotation mark.
 BYTE_CLASSES = bytes(map(_find_byte_class, range(256)))
@@ -69,6 +70,7 @@ def check_unambiguous(raw: bytes, value: Any) -> None:
 
 
 def _check_with_json(raw: bytes, value: Any) -> None:
+    """Raise an error for a key that is there twice, a number that is not whole or too large, or half a character."""
     numbers: dict[str, Any] = {
         "parse_float": _refuse_fraction,
         "parse_constant": _refuse_fraction,
@@ -101,5 +103,5 @@ WHOLE_NUMBER_DECODER = msgspec.json.Decoder(float_hook=_refuse_fraction)
 
 
 def _check_int(text: str) -> None:
-    if text == "-0" or len(text) > 17 or abs(int(text)) > MAX_INT:
+    if text == "-0" or len(text) > MAX_INT_CHARS or abs(int(text)) > MAX_INT:
         raise msgspec.ValidationError(f"numbers lie between -2^53 and 2^53 and have one form each, not {text[:40]}")

@@ -84,6 +84,7 @@ class Subset(Struct, frozen=True, tag="subset"):
         return self.least <= len(args) <= self.most and not Counter(args) - Counter(self.items)
 
     def count(self) -> int:
+        """Return the number of moves, or more: items that are equal are counted as if they were different."""
         return sum(math.comb(len(self.items), size) for size in range(self.least, self.most + 1))
 
     def iter_moves(self) -> Iterator[Move]:
@@ -258,8 +259,8 @@ def _parse_choice(entry: Choice, words: Sequence[str], spell: Spell) -> PartialM
         tokens = (*tokens, token)
         left = [args for args in left if len(args) > place and args[place] == token]
         place, start = place + 1, start + used
-    complete = [args for args in left if len(args) == place]
-    move = Move(entry.verb, (complete or left)[0]) if complete or len(left) == 1 else None
+    meant = [args for args in left if len(args) == place] or left  # one that ends here is meant, even if others go on
+    move = Move(entry.verb, meant[0]) if len(meant) == 1 else None
     return PartialMove(tokens, _list_tokens(left, place), move)
 
 

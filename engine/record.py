@@ -110,7 +110,7 @@ def explain_waiting(command: WaitingCommand) -> Refused:
 
 
 class Table(Struct, frozen=True, dict=True):  # `dict` for the cached menus
-    """The state of a table after some entries; `state` is that of its game."""
+    """The state of a table after `length` entries; `state` is that of its game, and `last` its last move."""
 
     game: str = ""
     edition: int = 0
@@ -190,7 +190,7 @@ def fold_each(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None
 
 
 def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> Table:
-    """Return the table after these events of the game and of the table, in the order of their entry."""
+    """Return the table after these events of one entry; an event of the game ends a request for an undo."""
     if not events:
         return table
     state, has_moved = table.state, False
