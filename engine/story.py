@@ -30,7 +30,7 @@ MAX_REDRAWS, MAX_EVALUATIONS = 8, 30_000  # an entry is drawn again less often i
 MAX_TURNING_POINTS, MIN_GAIN = 3, 0.05  # a turning point needs a move that was better by this share
 MAX_CANDIDATES = 6  # the worst mistakes, whose gain is searched deeper
 GAIN_EVALUATIONS = 2_000  # the positions that are evaluated for each possible turning point
-MAX_MOVES = 100
+MAX_MOVES = 100  # that are evaluated in one position; of more, random ones
 NO_LIMIT_S = 3600.0
 
 Evaluator = Callable[[Game, Any, int], Shares]
@@ -154,11 +154,16 @@ def _evaluate_best_move(game: Game, state: Any, seed: int) -> Shares:
 
 def _find_turning_points(game: Game, transitions: Sequence[_Transition]) -> tuple[TurningPoint, ...]:
     """Return the worst mistakes: candidates are found by a first evaluation, and their gain is then searched deeper."""
-    candidates = [(point, transition) for transition in transitions if (point := _find_mistake(game, transition))]
-    worst = sorted(candidates, key=lambda candidate: -candidate[0].gain)[:MAX_CANDIDATES]
-    searched = [replace(point, gain=_search_gain(game, transition, point)) for point, transition in worst]
-    best = sorted((point for point in searched if point.gain >= MIN_GAIN), key=lambda point: -point.gain)
-    return tuple(sorted(best[:MAX_TURNING_POINTS], key=lambda point: point.seq))
+    transitions_by_seq = {transition.entry.seq: transition for transition in transitions}
+    mistakes = [mistake for transition in transitions if (mistake := _find_mistake(game, transition))]
+    candidates = _sort_by_gain(mistakes)[:MAX_CANDIDATES]
+    searched = [replace(point, gain=_search_gain(game, transitions_by_seq[point.seq], point)) for point in candidates]
+    worst = _sort_by_gain([point for point in searched if point.gain >= MIN_GAIN])[:MAX_TURNING_POINTS]
+    return tuple(sorted(worst, key=lambda point: point.seq))
+
+
+def _sort_by_gain(points: list[TurningPoint]) -> list[TurningPoint]:
+    return sorted(points, key=lambda point: -point.gain)
 
 
 def _find_mistake(game: Game, transition: _Transition) -> TurningPoint | None:
@@ -172,7 +177,7 @@ def _find_mistake(game: Game, transition: _Transition) -> TurningPoint | None:
         return None
     search = Search(game, state, seat, evaluations=0, seconds=NO_LIMIT_S, seed=seq)
     best, *others = rank_moves(search, seat, menu)
-    share = next((other.share for other in others if other.move == played), None)
+    share = next((other.share for other in others if other.move == played), None)  # None if the best move was played
     if share is None or best.share - share < MIN_GAIN:
         return None
     return TurningPoint(seq, seat, str(played), str(best.move), best.share - share)

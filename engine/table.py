@@ -30,6 +30,7 @@ from engine.record import (
     evolve,
     explain_waiting,
     find_seats_to_ask,
+    iter_moves,
     refuse_rewind,
 )
 from engine.refusal import Refused
@@ -129,10 +130,7 @@ def _iter_playing_verbs(table: Table, seat: int) -> Iterator[str]:
 
 def _find_last_move(table: Table, seat: int) -> Step | None:
     """Return the last move of the seat that was not undone, or None."""
-    step = table.last
-    while step and step.seat != seat:
-        step = step.before
-    return step
+    return next((step for step in iter_moves(table) if step.seat == seat), None)
 
 
 def _has_to_answer(table: Table, seat: int) -> bool:
@@ -337,6 +335,7 @@ def _sit_down(table: Table, seat: int, nonce: str, *, bot: bool) -> Sat:
 def _change_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, ...]:
     """Return the events of a server's command about a seat during the game."""
     own_seat = table.seats[seat]
+    last_days = dict(own_seat.vacations)  # of each vacation, by its first day
     match move.verb, move.args[1:]:
         case "substitute" | "relieve", ():
             return (Substituted(seat, bot=move.verb == "relieve"),)
@@ -346,7 +345,7 @@ def _change_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, 
             return (Offered(seat),)
         case "vacation", (first, last) if own_seat.has_player and is_date(first) and is_date(last) and first <= last:
             return (VacationTaken(seat, first, last),)
-        case "home", (first, last) if is_date(last) and last < dict(own_seat.vacations).get(first, ""):
+        case "home", (first, last) if first in last_days and is_date(last) and last < last_days[first]:
             return (VacationEnded(seat, first, last),)
     raise _explain_impossible(move)
 

@@ -168,20 +168,23 @@ def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, chan
     """
     game, lowest = search.game, min(0, search.score)
     state = search.redeal(deal)
-    paid = games.fold(game, game.decide(state, seat, move, chance), state)
-    after = games.settle(game, paid, (), chance).state
-    scores = [game.standing(one)[seat].score for one in (paid, after)]
+    moved = games.fold(game, game.decide(state, seat, move, chance), state)
+    after = games.settle(game, moved, (), chance).state
+    scores = [game.standing(one)[seat].score for one in (moved, after)]
     return None if min(scores) < lowest else after
 
 
 def _loses_at_once(search: Search, state: Any, seat: int) -> bool:
     """Whether another seat has an answer to this position after which this seat has lost."""
-    mover, menu = search.find_mover(state) or (seat, ())
-    if mover == seat:
+    mover = search.find_mover(state)
+    if mover is None:
+        return False
+    rival, menu = mover
+    if rival == seat:
         return False
     seed = search.random.getrandbits(64)
     return any(
-        _has_lost(search, search.play(state, mover, answer, chances.make_from_seed(seed)), seat)
+        _has_lost(search, search.play(state, rival, answer, chances.make_from_seed(seed)), seat)
         for answer in search.iter_moves(menu, MAX_LISTED_MOVES)
     )
 
@@ -189,7 +192,7 @@ def _loses_at_once(search: Search, state: Any, seat: int) -> bool:
 def _has_lost(search: Search, state: Any, seat: int) -> bool:
     """Whether the seat has lost; the rules answer this more quickly than an evaluation."""
     standing = search.game.standing(state)[seat]
-    return standing.out or (standing.place or 1) > 1
+    return standing.out or standing.place not in (None, 1)
 
 
 def think(

@@ -224,7 +224,7 @@ class Node:
         return self.edges[0].prior
 
     def pick(self) -> Edge:
-        """Return the move to try next: it has good results, or was seldom tried."""
+        """Count a visit, and return the move to try next: it has good results, or was seldom tried."""
         self.visits += 1
         width = 2 + int(WIDTH_FACTOR * sqrt(self.visits))
         seat, bonus = self.seat, EXPLORATION * sqrt(log(1 + self.visits))
@@ -308,6 +308,10 @@ class SearchStep(NamedTuple):
     moves: frozenset[Move]
 
 
+StepKey = tuple[int, int, int]
+"""The number of a deal, the number of a step in it, and the seat to move."""
+
+
 class TurnSearch:
     """Tries for three and more seats: every seat makes its best move until the turn comes round, without a tree.
 
@@ -320,7 +324,7 @@ class TurnSearch:
         self._seat = seat
         self._moves = moves
         self._turns: int | None = None
-        self._steps: dict[tuple[int, int, int], SearchStep] = {}
+        self._steps: dict[StepKey, SearchStep] = {}
 
     def play_on(self, move: Move, deal: int) -> Shares | None:
         """Play a move in the deal of this number, and on; None if the budget is used up on the way.
@@ -359,7 +363,7 @@ class TurnSearch:
         """Return the mean if the game ends early: its end counts for the turns that are missing."""
         return average(results + [last] * ((self._turns or MAX_TURNS) - len(results)))
 
-    def _find_best(self, state: Any, seat: int, menu: Menu, step: tuple[int, int, int]) -> tuple[Move, Shares]:
+    def _find_best(self, state: Any, seat: int, menu: Menu, step: StepKey) -> tuple[Move, Shares]:
         """Return the mover's best move, and the shares of all seats after it."""
         search, seed = self._search, self._search.random.getrandbits(64)
         if step in self._steps and menus.count(menu) <= MAX_LISTED_MOVES:
