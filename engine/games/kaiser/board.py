@@ -73,7 +73,7 @@ def _measure_distances() -> dict[str, int]:
 
 
 def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
-    """Return the ways of exactly `steps` steps that touch no crossing twice and do not pass through the centre."""
+    """Return the ways of exactly `steps` steps that touch no crossing twice; only a single step enters the centre."""
     walks: list[tuple[str, ...]] = [(start,)]
     for _ in range(steps):
         walks = [(*walk, end) for walk in walks for end in NEIGHBOURS[walk[-1]] if end not in walk]
@@ -82,7 +82,7 @@ def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
 
 
 def find_way(start: str, end: str, rank: Rank, occupied: Set[str]) -> tuple[str, ...]:
-    """Return one free way from `start` to `end` with both ends; of several ways, any may be returned."""
+    """Return any free way from `start` to `end` with both ends; only the ends if none is free."""
     free_ways = (between for ends, between in WAYS[rank][start] if ends[1] == end and not occupied & set(between))
     return (start, *next(free_ways, ()), end)
 

@@ -145,10 +145,10 @@ def _list_lodgings_left(state: State, lodgings: list[str], kind: Kind, first_end
 
 def depart(state: State, seat: int, inn: str, first: Kind, first_end: str, second_end: str) -> list[Event]:
     """§6: two guests travel from an inn, and the owner of the third may be due a coin."""
-    one, two, left = order_departures(state.inns[inn])
-    owner = state.inns[inn][left]
+    one, two, staying = order_departures(state.inns[inn])
+    owner = state.inns[inn][staying]
     second = two if first == one else one
-    departed = Departed(seat, inn, owner, left, owed=is_coin_due(state, owner))
+    departed = Departed(seat, inn, owner, staying, owed=is_coin_due(state, owner))
     return [departed, *_travel(state, inn, first, first_end), *_travel(state, inn, second, second_end)]
 
 

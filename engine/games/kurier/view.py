@@ -12,8 +12,8 @@ from engine.games.kurier.board import SUPPLY, Coin, Kind
 from engine.games.kurier.state import Dispatch, Event, Guests, Holdings, Reason, Rewarded, Robbed, State
 
 
-class Before(Struct, frozen=True):
-    """A player as all see it; `stack` counts also the couriers under it, and `hidden` the coins face down."""
+class PublicHoldings(Struct, frozen=True):
+    """What all see of a seat: `stack` counts also the couriers under it, and `hidden` the coins face down."""
 
     stack: int
     under: tuple[Kind, ...]
@@ -29,7 +29,7 @@ class View(Struct, frozen=True):
     rules: str
     at_the_guard: str
     inns: dict[str, Guests]
-    players: tuple[Before, ...]
+    players: tuple[PublicHoldings, ...]
     purse: tuple[Coin, ...]
     palace: int
     unseen: dict[Coin, int]
@@ -64,8 +64,8 @@ def view(state: State, seat: int | None) -> View:
     )
 
 
-def _show_player(player: Holdings) -> Before:
-    return Before(
+def _show_player(player: Holdings) -> PublicHoldings:
+    return PublicHoldings(
         stack=len(player.stack) + len(player.under),
         under=player.under,
         reserve=player.reserve,

@@ -283,8 +283,8 @@ def list_ways(menu: Menu) -> dict[str, list[str]]:
     ways = dict[str, list[str]]()
     for entry in menu:
         if isinstance(entry, Choice) and entry.verb in ("play", "ride"):
-            for option in entry.options:
-                ways.setdefault(option[-1], []).append(option[0] if len(option) > 1 else "")
+            for *card_or_die, end in entry.options:
+                ways.setdefault(end, []).append(card_or_die[0] if card_or_die else "")
     return ways
 
 

@@ -186,7 +186,8 @@ def find_rides(reach: Reach, points: int, kind: Kind) -> Rides:
     ends = _merge_courses(reach.stages[ridden])
     refused = ends & reach.takeoffs if ridden < points and kind == "cards" else 0  # §9.5
     if not ridden and not refused:
-        return Rides(0, {STAY: FIELDS[ends.bit_length() - 1]})
+        (number,) = _list_numbers(ends)  # only the start takes no points
+        return Rides(0, {STAY: FIELDS[number]})
     return Rides(ridden, _name_ends(ends, refused))
 
 

@@ -181,7 +181,7 @@ def _find_rides_in_turn(state: State, points: int) -> Rides:
 
 
 def _is_choosing(state: State) -> bool:
-    """§4.5: whether all choose their cards at once, and a horse is still without one."""
+    """§4.5: whether all choose their cards at once, none is revealed yet, and a horse is still without one."""
     if state.kind == "dice" or not state.options.simultaneous_cards or any(horse.card for horse in state.horses):
         return False
     return any(_has_to_choose(state, horse) for horse in _iter_horses_in_order(state))
