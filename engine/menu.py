@@ -259,8 +259,8 @@ def _parse_choice(entry: Choice, words: Sequence[str], spell: Spell) -> PartialM
         tokens = (*tokens, token)
         left = [args for args in left if len(args) > place and args[place] == token]
         place, start = place + 1, start + used
-    meant = [args for args in left if len(args) == place] or left  # one that ends here is meant, even if others go on
-    move = Move(entry.verb, meant[0]) if len(meant) == 1 else None
+    candidates = [args for args in left if len(args) == place] or left  # an option that ends here precedes longer ones
+    move = Move(entry.verb, candidates[0]) if len(candidates) == 1 else None
     return PartialMove(tokens, _list_tokens(left, place), move)
 
 

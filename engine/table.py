@@ -30,7 +30,6 @@ from engine.record import (
     evolve,
     explain_waiting,
     find_seats_to_ask,
-    iter_moves,
     refuse_rewind,
 )
 from engine.refusal import Refused
@@ -130,7 +129,10 @@ def _iter_playing_verbs(table: Table, seat: int) -> Iterator[str]:
 
 def _find_last_move(table: Table, seat: int) -> Step | None:
     """Return the last move of the seat that was not undone, or None."""
-    return next((step for step in iter_moves(table) if step.seat == seat), None)
+    step = table.last
+    while step and step.seat != seat:
+        step = step.before
+    return step
 
 
 def _has_to_answer(table: Table, seat: int) -> bool:

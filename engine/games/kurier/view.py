@@ -13,7 +13,7 @@ from engine.games.kurier.state import Dispatch, Event, Guests, Holdings, Reason,
 
 
 class PublicHoldings(Struct, frozen=True):
-    """What all see of a seat: `stack` counts also the couriers under it, and `hidden` the coins face down."""
+    """A seat as all see it; `stack` counts also the couriers under it, and `hidden` the coins face down."""
 
     stack: int
     under: tuple[Kind, ...]
