@@ -336,8 +336,7 @@ def _sit_down(table: Table, seat: int, nonce: str, *, bot: bool) -> Sat:
 
 def _change_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, ...]:
     """Return the events of a server's command about a seat during the game."""
-    own_seat = table.seats[seat]
-    last_days = dict(own_seat.vacations)  # of each vacation, by its first day
+    own_seat, last_days = table.seats[seat], dict(table.seats[seat].vacations)  # the last day of each, by its first
     match move.verb, move.args[1:]:
         case "substitute" | "relieve", ():
             return (Substituted(seat, bot=move.verb == "relieve"),)
