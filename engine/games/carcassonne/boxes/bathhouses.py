@@ -31,7 +31,7 @@ LEFT_OUT: dict[str, list[str]] = DATA["bathhouses_left_out"]
 POINTS = {"bath3": 3, "bath4": 4, "bath5": 5}
 """The points of a bathhouse, by its mark."""
 
-BATHER, FETCH_NOTE = "meeple", "bath"
+MEEPLE, FETCH_NOTE = "meeple", "bath"
 
 
 class Bather(Struct, frozen=True, gc=False):
@@ -77,7 +77,7 @@ def apply_bather_fetched(state: State, event: BatherFetched) -> State:
 def _change_meeples(state: State, seat: int, change: int) -> State:
     """Return the state with `change` more meeples in the supply of a seat."""
     supply = list(state.supply)
-    supply[seat] = {**supply[seat], BATHER: supply[seat][BATHER] + change}
+    supply[seat] = {**supply[seat], MEEPLE: supply[seat][MEEPLE] + change}
     return replace(state, supply=tuple(supply))
 
 
@@ -93,7 +93,7 @@ def find_bathers(state: State, event: FeatureScored) -> tuple[Bather, ...]:
     """§31.3: Return the meeples that go into the bathhouses of a feature: of its leaders, from the seat on turn on."""
     order = list_seats_from_turn(state)
     leaders = {award.seat for award in event.awards if award.why == event.kind}
-    figures = [figure for figure in event.figures if figure.kind == BATHER and figure.seat in leaders]
+    figures = [figure for figure in event.figures if figure.kind == MEEPLE and figure.seat in leaders]
     figures.sort(key=lambda figure: order.index(figure.seat))
     pairs = zip(find_baths(state, event.feature), figures, strict=False)  # as many as there are of both
     return tuple(Bather(figure.seat, cell, points) for (cell, points), figure in pairs)

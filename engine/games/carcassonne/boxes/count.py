@@ -162,13 +162,13 @@ def find_citizens(state: State, seat: int, quarter: str) -> list[Figure]:
 
 
 def find_arrival_place(state: State, rules: Rules, root: int) -> str:
-    """Return the place on which meeples come to a feature: the segment on its latest tile; empty if there is none."""
-    cells = list_cells(state, state.features[root]) or list(state.tiles)
+    """Return the place on which meeples come to a feature: on its latest tile that is not barred; empty without one."""
+    cells = list_cells(state, state.features[root]) or list(state.tiles)  # a farm does not record its tiles
     places = (
         f"{cell}/{segment.token}"
         for cell in reversed(cells)
-        for segment, other in iter_segments(state, cell)
-        if other == root and not is_barred(state, rules, cell)
+        for segment, segment_root in iter_segments(state, cell)
+        if segment_root == root and not is_barred(state, rules, cell)
     )
     return next(places, "")
 

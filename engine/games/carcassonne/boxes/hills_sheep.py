@@ -81,8 +81,8 @@ get_flocks = make_getter("flocks", Flocks)
 """The sheep of every shepherd by his place."""
 
 
-def _list_tokens_in_bag(state: State) -> list[int]:
-    """Return the tokens that are with no shepherd: a number of sheep, or 0 for a wolf."""
+def _list_tokens_to_draw(state: State) -> list[int]:
+    """Return the tokens that are with no shepherd: a number of sheep, or `WOLF`."""
     tokens = [WOLF if value == "wolf" else int(value) for value, count in TOKENS.items() for _ in range(count)]
     for flock in get_flocks(state).values():
         for sheep in flock:
@@ -104,7 +104,7 @@ def apply_wolf_came(state: State, event: WolfCame) -> State:
 
 
 def send_home_with_flocks(state: State, figures: tuple[Figure, ...]) -> State:
-    """Send figures home, and put the tokens of the shepherds among them back into the bag."""
+    """Send figures home; shepherds among them lose their flocks, whose tokens can then be drawn again."""
     places = {figure.place for figure in figures}
     flocks = {place: sheep for place, sheep in get_flocks(state).items() if place not in places}
     return replace_if_played(send_home(state, figures), flocks=flocks)
@@ -132,7 +132,7 @@ def _drive_home(state: State, figure: Figure) -> FlockHome:
 
 def _draw_token(state: State, figure: Figure, chance: Chance) -> SheepCame | WolfCame:
     """§14.2, §14.5: Sheep join the flock; a wolf ends all flocks of the field."""
-    token = chance.pick("sheep", _list_tokens_in_bag(state))
+    token = chance.pick("sheep", _list_tokens_to_draw(state))
     if token != WOLF:
         return SheepCame(figure, token)
     return WolfCame(figure, _select_shepherds(state.features[find_figure_root(state, figure)].figures))

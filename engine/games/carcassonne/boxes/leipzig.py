@@ -180,9 +180,10 @@ class Leipzig(StartBlock):
         """§32.2: Before any feature is scored, ask the leaders of each completed road that leads to Leipzig."""
         part = get_current_part(state)
         roads = [done for done in part.done if state.features[done].kind == "road" and state.features[done].figures]
-        gates = list_gate_roads(state) if roads else set()
-        for road in (road for road in roads if road in gates):
-            place, seats = find_latest_place(state, road), self._list_seats(state, rules, road)
+        gate_roads = list_gate_roads(state) if roads else set()
+        for road in roads:
+            place = find_latest_place(state, road)
+            seats = self._list_seats(state, rules, road) if road in gate_roads else ()
             if seats and _name_question(place) not in part.notes:
                 return MarketOpened(place, seats)
         return None

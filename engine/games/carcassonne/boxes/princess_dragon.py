@@ -132,7 +132,7 @@ def list_ways(state: State) -> list[str]:
 def is_open_land(state: State, cell: str) -> bool:
     """Whether there is a tile on a cell that is not inside a city with walls or the wheel."""
     placed = state.tiles.get(cell)
-    return placed is not None and bool(PIECES[placed.tile][0].segments)
+    return placed is not None and bool(PIECES[placed.tile][0].segments)  # tiles inside walls and of the wheel have none
 
 
 def find_prey(state: State, cell: str) -> list[Figure]:

@@ -64,6 +64,10 @@ get_lesson_points = make_getter("lessons", tuple[int, ...])
 """The points of the features scored in this round, for the owner of the teacher to choose from."""
 
 
+was_school_road_scored = make_getter("school_road_scored", bool)
+"""Whether a road to the school was scored in this turn."""
+
+
 def apply_teacher_asked(state: State, event: TeacherAsked) -> State:
     return push_work(state, Task("lesson", seats=(event.seat,)))
 
@@ -74,7 +78,7 @@ def apply_teacher_paid(state: State, event: TeacherPaid) -> State:
 
 
 def apply_teacher_taken(state: State, event: TeacherTaken) -> State:
-    return replace(add_note(state, "school"), teacher=event.seat, schooled=False)
+    return replace(add_note(state, "school"), teacher=event.seat, school_road_scored=False)
 
 
 def leads_to_school(state: State, root: int) -> bool:
@@ -90,7 +94,7 @@ class School(BoxHooks):
 
     option = "school"
     about = "The school and its teacher, 2 tiles of our own (§21)"
-    state_fields = {"teacher": (int, NO_SEAT), "lessons": (tuple[int, ...], ()), "schooled": (bool, False)}
+    state_fields = {"teacher": (int, NO_SEAT), "lessons": (tuple[int, ...], ()), "school_road_scored": (bool, False)}
     view_fields = {"teacher": (int, get_teacher_owner)}
     verbs = ("lesson",)
     tasks = ("lesson",)
@@ -115,13 +119,13 @@ class School(BoxHooks):
         return TEACHER_IN_HAND if get_teacher_owner(state) == seat and can_draw(state) else 0.0
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
-        """§21.3: Note the points of a feature for the teacher's owner, and whether it is a road to the school."""
+        """§21.3: Note the points of a feature for the owner of the teacher, and whether it is a road to the school."""
         if event.final:
             return state
         points = max((award.points for award in event.awards if award.why == event.kind), default=0)
         if points and get_teacher_owner(state) != NO_SEAT:
             state = replace(state, lessons=(*get_lesson_points(state), points))
-        return replace(state, schooled=True) if leads_to_school(state, event.feature) else state
+        return replace(state, school_road_scored=True) if leads_to_school(state, event.feature) else state
 
     def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """§21.4, §21.5: Pay the owner of the teacher; then give the teacher for a completed road to the school."""
@@ -130,7 +134,7 @@ class School(BoxHooks):
             return TeacherAsked(get_teacher_owner(state))
         if amounts:
             return TeacherPaid(get_teacher_owner(state), amounts.pop())
-        is_earned = get_field(state, "schooled") or any(leads_to_school(state, root) for root in part.done)
+        is_earned = was_school_road_scored(state) or any(leads_to_school(state, root) for root in part.done)
         return TeacherTaken(state.turn) if is_earned and "school" not in part.notes else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:

@@ -130,7 +130,7 @@ get_floors_left = make_getter("floors", tuple[int, ...])
 
 
 get_prisoners = make_getter("prisoners", tuple[Prisoner, ...])
-"""All prisoners, those who were captured first at the front."""
+"""All prisoners, in the order in which they were captured."""
 
 
 def apply_floor_built(state: State, event: FloorBuilt) -> State:
@@ -160,8 +160,8 @@ def apply_capture_declined(state: State, event: CaptureDeclined) -> State:
 
 
 def apply_exchange_offered(state: State, event: ExchangeOffered) -> State:
-    """Ask the seat; the task has the other seat as its number, and the kind of the new prisoner as its place."""
-    return push_work(state, Task("exchange", event.other, place=event.kind))
+    """Ask the seat, which is on turn, what it wants for the prisoner of this kind that it took from the other one."""
+    return push_work(state, Task("exchange", number=event.other, place=event.kind))
 
 
 def apply_prisoners_exchanged(state: State, event: PrisonersExchanged) -> State:
@@ -210,6 +210,11 @@ def _list_own_prisoners(state: State, seat: int, captor: int) -> list[Prisoner]:
     return list(dict.fromkeys(own))
 
 
+def _can_go_anywhere(segments: frozenset[str]) -> bool:
+    """Whether a figure can be placed on all kinds of segments on which a meeple can."""
+    return MEEPLE_SEGMENTS.issubset(segments)
+
+
 class Tower(BoxHooks):
     """Floors, prisoners and ransoms."""
 
@@ -247,7 +252,10 @@ class Tower(BoxHooks):
         return replace(state, floors=(FLOORS[str(seats)],) * seats)
 
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
-        """§22.1: In earlier editions the half turns of a tile with two cities were said to look the same."""
+        """§22.1: Before edition 5 leave out the turns 180 and 270 of the tile with two cities.
+
+        They counted as the same as 0 and 90.
+        """
         if tile != TWO_CITIES or editions.lists_every_turn_of_towers(state.edition):
             return options
         return [args for args in options if args[1] in FIRST_TURNS]
@@ -269,7 +277,7 @@ class Tower(BoxHooks):
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> list[Args]:
         """§22.4: Offer to put a meeple on a tower with a floor."""
         supply = state.supply[seat]
-        kinds = [kind for kind, segments in rules.segments.items() if segments >= MEEPLE_SEGMENTS and supply[kind]]
+        kinds = [kind for kind, segments in rules.segments.items() if supply[kind] and _can_go_anywhere(segments)]
         towers = [cell for cell in _list_open_towers(state) if get_towers(state).get(cell)] if kinds else []
         return [(kind, TOWER if cell == part.cell else f"{cell}/{TOWER}") for kind in kinds for cell in towers]
 
