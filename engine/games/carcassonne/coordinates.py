@@ -138,7 +138,7 @@ BATHER_ABOVE = 10
 """How far a meeple in a bathhouse is above its middle, so that its number can be read."""
 
 PLACES: Mapping[str, Mapping[str, Offset]] = {"acrobats": STAGES, "tower": TOWERS}
-"""The places that boxes add to tiles."""
+"""Where the places are that boxes add to tiles, if not in the middle."""
 
 ON_TOP_OF_TOWER = 26
 """How far a figure on a tower is above its base."""
@@ -190,6 +190,10 @@ LEIPZIG_QUARTERS: Mapping[str, Offset] = {
 }
 """Where the middle of Leipzig is on the land, to the right and down, and that of each of its quarters from there."""
 
+FIRST_CITIZEN, CITIZEN_STEPS = (-20, 4), (24, 20)
+FIRST_MERCHANT, MERCHANT_STEPS = (-14, 3), (14, 15)
+"""Where the first meeple in a quarter is from its middle, and how far the next ones are to the right and down."""
+
 WHEEL_MIDDLE, CROWN_DISTANCE, CROWN_SPREAD = -50, 122, 13
 """Where the middle of the wheel is on the land, how far its crowns are from it, and by how many degrees two crowns of a
 section are turned from the middle of the section."""
@@ -217,14 +221,12 @@ def locate_basket(cell: str) -> Point:
 
 def locate_flock(tiles: Tiles, place: str) -> Point:
     """Return the point of the flock of a shepherd."""
-    x, y = locate_place(tiles, place)
-    return Point(x + BESIDE_SHEPHERD[0], y + BESIDE_SHEPHERD[1])
+    return _shift(locate_place(tiles, place), BESIDE_SHEPHERD)
 
 
 def locate_count(quarter: str) -> Point:
     """Return the point of the count in a quarter of Carcassonne."""
-    x, y = QUARTER_PLACES[quarter]
-    return Point(x + IN_QUARTER[0], y + IN_QUARTER[1])
+    return _shift(locate_quarter(quarter), IN_QUARTER)
 
 
 def locate_castle(cells: Sequence[str]) -> Point:
@@ -236,7 +238,8 @@ def locate_castle(cells: Sequence[str]) -> Point:
 def locate_new_castle(tiles: Tiles, place: str) -> Point:
     """Return the point of a castle in the small city of this place."""
     cell = place.partition("/")[0]
-    return locate_castle((cell, list_neighbours(cell)[find_segment(tiles, place).ends[0]]))
+    (side,) = find_segment(tiles, place).ends
+    return locate_castle((cell, list_neighbours(cell)[side]))
 
 
 def locate_bridge_mark(token: str) -> Point:
@@ -251,36 +254,40 @@ def locate_corner(cell: str, corner: str) -> Point:
 
 
 def locate_crown(section: str, number: str) -> Point:
-    """Return the point of a crown of the wheel: two crowns of a section are beside each other."""
+    """Return the point of a crown of the wheel, by its number in its section: `1`, or `2` beside it."""
     sections = list(CROWNS)
     spread = CROWN_SPREAD if CROWNS[section] > 1 else 0
-    sign = 2 * int(number) - 3  # -1 for the first crown, 1 for the second
-    turn = sections.index(section) * 360 / len(sections) + spread * sign
+    middle = sections.index(section) * 360 / len(sections)
+    turn = middle - spread if number == "1" else middle + spread
     x, y = math.sin(math.radians(turn)), -math.cos(math.radians(turn))
     return Point(WHEEL_MIDDLE + CROWN_DISTANCE * x, WHEEL_MIDDLE + CROWN_DISTANCE * y)
 
 
 def locate_quarter(quarter: str) -> Point:
     """Return the middle of a quarter of Carcassonne."""
-    x, y = QUARTER_PLACES[quarter]
-    return Point(x, y)
+    return Point(*QUARTER_PLACES[quarter])
 
 
 def locate_citizen(quarter: str, index: int) -> Point:
     """Return the point of a meeple in a quarter of Carcassonne."""
-    x, y = QUARTER_PLACES[quarter]
-    return _locate_in_group(Point(x - 20, y + 4), index, 24, 20)
+    return _locate_in_group(_shift(locate_quarter(quarter), FIRST_CITIZEN), index, CITIZEN_STEPS)
 
 
 def locate_merchant(quarter: str, index: int) -> Point:
     """Return the point of a meeple in a quarter of Leipzig."""
-    x, y = LEIPZIG_QUARTERS[quarter]
-    return _locate_in_group(Point(LEIPZIG_MIDDLE + x - 14, LEIPZIG_MIDDLE + y + 3), index, 14, 15)
+    middle = _shift(Point(LEIPZIG_MIDDLE, LEIPZIG_MIDDLE), LEIPZIG_QUARTERS[quarter])
+    return _locate_in_group(_shift(middle, FIRST_MERCHANT), index, MERCHANT_STEPS)
 
 
-def _locate_in_group(first: Point, index: int, width: int, height: int) -> Point:
+def _locate_in_group(first: Point, index: int, steps: Offset) -> Point:
     """Return the point of one of several meeples: three are beside each other, more in front of them."""
-    return Point(first.x + width * (index % 3), first.y + height * (index // 3))
+    row, column = divmod(index, 3)
+    return _shift(first, (steps[0] * column, steps[1] * row))
+
+
+def _shift(point: Point, offset: Offset) -> Point:
+    """Return the point that is so far to the right and down of another one."""
+    return Point(point.x + offset[0], point.y + offset[1])
 
 
 def locate_tunnel(tiles: Tiles, place: str) -> Point:
@@ -291,21 +298,17 @@ def locate_tunnel(tiles: Tiles, place: str) -> Point:
 
 
 def is_lying(figure: Figure) -> bool:
-    """Whether a figure is drawn lying: a farmer on his field, or a figure that was placed so."""
-    return (
-        figure.protected
-        or figure.way == "lying"
-        or (figure.segment.startswith("field") and figure.kind not in UPRIGHT_ON_FIELDS)
-    )
+    """Whether a figure is drawn lying: a farmer on his field, or one that was laid down (§17) or is protected (§27)."""
+    is_farmer = figure.segment.startswith("field") and figure.kind not in UPRIGHT_ON_FIELDS
+    return is_farmer or figure.way == "lying" or figure.protected
 
 
 def locate_figure(tiles: Tiles, figure: Figure) -> Point:
     """Return the point of a figure; figures on the same segment are beside each other."""
     if figure.way in CORNERS:
         return locate_corner(figure.cell, figure.way)
-    x, y = locate_segment(tiles, figure.cell, figure.segment)
-    dx, dy = BESIDE_OTHERS.get(figure.way, (0, 0))
-    return Point(x + dx, y + dy)
+    first = locate_segment(tiles, figure.cell, figure.segment)
+    return _shift(first, BESIDE_OTHERS.get(figure.way, (0, 0)))
 
 
 def locate_place(tiles: Tiles, place: str) -> Point:
@@ -320,8 +323,7 @@ def locate_offer(tiles: Tiles, token: str) -> Point:
     cell, _, rest = token.rpartition("/")
     cell = cell or list(tiles)[-1]
     segment, way = split_way(tiles, cell, rest)
-    x, y = locate_segment(tiles, cell, segment)
-    return Point(x + BESIDE_UPRIGHT.get(way, 0), y)
+    return _shift(locate_segment(tiles, cell, segment), (BESIDE_UPRIGHT.get(way, 0), 0))
 
 
 def locate_offered_tile(tiles: Tiles, token: str) -> Point:
@@ -346,30 +348,29 @@ def split_way(tiles: Tiles, cell: str, token: str) -> tuple[str, str]:
 
 
 def locate_segment(tiles: Tiles, cell: str, token: str) -> Point:
-    """Return the point of the first figure of a segment."""
+    """Return the point of the first figure of a segment; one on a tower is drawn above its base."""
     placed = tiles[cell]
     pieces = PIECES[placed.tile]
     unturned = pieces[0].segments[pieces[placed.turn].indexes[token]]
     point = _locate_on_turned_tile(cell, placed, _find_offset(placed.tile, unturned))
-    return Point(point.x, point.y - ON_TOP_OF_TOWER) if unturned.kind == "tower" else point
+    return _shift(point, (0, -ON_TOP_OF_TOWER)) if unturned.kind == "tower" else point
 
 
 def _locate_on_turned_tile(cell: str, placed: PlacedTile, offset: Offset) -> Point:
     """Return the point that has this offset from the middle of its tile before it is turned."""
     x, y = offset
-    return _locate_in_cell(cell, ((x, y), (-y, x), (-x, -y), (y, -x))[placed.turn // 90])
+    return _locate_in_cell(cell, {0: (x, y), 90: (-y, x), 180: (-x, -y), 270: (y, -x)}[placed.turn])
 
 
 def locate_bather(tiles: Tiles, cell: str) -> Point:
     """Return the point of a meeple in the bathhouse on a cell."""
-    x, y = _locate_on_turned_tile(cell, tiles[cell], BATHS[tiles[cell].tile])
-    return Point(x, y - BATHER_ABOVE)
+    middle = _locate_on_turned_tile(cell, tiles[cell], BATHS[tiles[cell].tile])
+    return _shift(middle, (0, -BATHER_ABOVE))
 
 
 def locate_tower(tiles: Tiles, cell: str) -> Point:
     """Return the point of the base of a tower."""
-    x, y = locate_segment(tiles, cell, "tower")
-    return Point(x, y + ON_TOP_OF_TOWER)
+    return _shift(locate_segment(tiles, cell, "tower"), (0, ON_TOP_OF_TOWER))
 
 
 def _find_offset(tile: str, segment: Segment) -> Offset:
