@@ -34,7 +34,7 @@ from engine.games.carcassonne.tiles import (
 Features = dict[int, Feature]
 Parents = dict[int, int]
 RootsMet = dict[int, list[int]]
-"""For segments of a new tile, by their indexes, the features that they meet: each once for every end that meets one."""
+"""The features that each segment of a new tile meets, by its index: each as often as an end of the segment meets it."""
 
 NO_SEAT = -1
 """The seat of the fairy without a meeple, and of the teacher while no seat has him."""
@@ -100,12 +100,12 @@ def find_features_met(state: State, piece: Piece, cell: str) -> set[int]:
 
 
 def find_features_ending_at(state: State, cell: str) -> list[int]:
-    """Return the features that end at an empty cell."""
+    """Return the features that end at an empty cell; one with several ends there is listed as often."""
     beside = [(side, state.tiles[beyond]) for side, beyond in enumerate(list_neighbours(cell)) if beyond in state.tiles]
     return [
         find_root(state.parents, other.first + index)
         for side, other in beside
-        for index in PIECES[other.tile][other.turn].outside_indexes[side - 2]
+        for index in PIECES[other.tile][other.turn].outside_indexes[side - 2]  # the side of the other that faces it
     ]
 
 
@@ -292,7 +292,7 @@ def add_figure(state: State, figure: Figure, **others: Any) -> State:
 
 
 def read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
-    """Return the figure that a move places: on the new tile, unless the token names another cell."""
+    """Return the figure that a move places by a token: `cloister-lying` on the new tile, `1,0/city` on another one."""
     cell, _, segment = token.rpartition("/")
     cell, way = cell or get_current_part(state).cell, ""
     placed = state.tiles[cell]
@@ -332,7 +332,7 @@ def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:
 
 
 def _leave_fairy(state: State, figures: tuple[Figure, ...]) -> dict[str, Figure]:
-    """§10.3: Return the fairy without a meeple if hers is among these figures: an equal one may come to its place."""
+    """§10.3: Return the fairy, as a changed field, without the meeple that leaves: an equal one may replace it."""
     fairy: Figure | None = get_field(state, "fairy")
     if fairy is None or fairy not in figures or not editions.forgets_figure_of_fairy(state.edition):
         return {}

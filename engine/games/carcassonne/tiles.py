@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
 
@@ -28,8 +29,8 @@ SURROUNDINGS = 625
 ROAD_LESS_FIELD = EDGE_DIGITS["r"] - EDGE_DIGITS["f"]
 """What a digit gains when its edge becomes a road instead of a field."""
 
-BRIDGE_AXES = (("NS", (0, 2), {0, 1, 4, 5}), ("EW", (1, 3), {2, 3, 6, 7}))
-"""The axes along which a bridge can lead, each with its two sides and their four half sides."""
+BRIDGE_AXES = {"NS": (0, 2), "EW": (1, 3)}
+"""The axes along which a bridge can lead, each with its two sides."""
 
 GARDEN = "*"
 """The end of the name of a tile that shows a garden."""
@@ -143,19 +144,24 @@ def name_bridged_tile(name: str, axis: str) -> str:
 
 @functools.cache
 def list_bridge_axes(tile: str) -> Args:
-    """Return the axes of an unturned tile along which a bridge can lead: it has none yet, and both ends are fields."""
+    """Return the axes of an unturned tile along which a bridge can lead: it has none yet, and both sides are fields."""
     if BRIDGE in tile:
         return ()
     piece = PIECES[tile][0]
-    halves = {end for segment in piece.segments if segment.kind == "field" for end in segment.ends}
-    return tuple(
-        axis
-        for axis, (one, other), ends in BRIDGE_AXES
-        if piece.edges[one] == piece.edges[other] == EDGES["field"] and ends <= halves
-    )
+    return tuple(axis for axis, sides in BRIDGE_AXES.items() if all(_is_all_field(piece, side) for side in sides))
+
+
+def _is_all_field(piece: Piece, side: int) -> bool:
+    """Whether a side shows field in both halves and nothing else.
+
+    A side at a wall has the edge of a field, but no field; beside a road there are two fields, but its edge is a road.
+    """
+    field_half_sides = {end for segment in piece.segments if segment.kind == "field" for end in segment.ends}
+    return piece.edges[side] == EDGES["field"] and {2 * side, 2 * side + 1} <= field_half_sides
 
 
 def _make_piece(row: dict[str, Any], turn: int) -> Piece:
+    """Make the piece of a tile, as board.toml describes it, in one of its rotations."""
     segments = _name_segments([*_list_segments_but_fields(row, turn), *_list_fields(row, turn)])
     segments += tuple(_list_bridge(row, turn))
     rivers = tuple(rotate_sides(word, turn) for word in row.get("rivers", ()))
@@ -191,7 +197,10 @@ def _encode_edge(edge: str, side: int) -> int:
 
 
 def _list_segments_but_fields(row: dict[str, Any], turn: int) -> Iterator[Segment]:
-    """Yield the cities, roads, cloister, garden and other places of a tile; a city `NE shield` has a mark."""
+    """Yield the cities, roads, cloister, garden and other places of a tile; a city `NE shield` has a mark.
+
+    Their tokens are not whole before `_name_segments`: only the sides of a city or road, and empty for the others.
+    """
     for kind, plural in (("city", "cities"), ("road", "roads")):
         for text in row.get(plural, ()):
             sides, *marks = text.split()
@@ -206,7 +215,7 @@ def _list_segments_but_fields(row: dict[str, Any], turn: int) -> Iterator[Segmen
 
 
 def _list_fields(row: dict[str, Any], turn: int) -> Iterator[Segment]:
-    """Yield the fields of a tile, named by their first half side, or `inner` if they reach no side.
+    """Yield the fields of a tile, with the first half side as the token, or `inner` if they reach no side.
 
     The field `345 > 0` reaches three half sides and touches the first city.
     """
@@ -234,8 +243,7 @@ def _name_segments(segments: Sequence[Segment]) -> tuple[Segment, ...]:
     """Give each segment its token: `city` if it is the only one of its kind on the tile, otherwise `city-NE`."""
     kinds = Counter(segment.kind for segment in segments)
     return tuple(
-        Segment(s.kind if kinds[s.kind] == 1 else f"{s.kind}-{s.token}", s.kind, s.ends, s.marks, s.cities)
-        for s in segments
+        replace(one, token=one.kind if kinds[one.kind] == 1 else f"{one.kind}-{one.token}") for one in segments
     )
 
 
@@ -336,7 +344,7 @@ def list_figure_options(tile: str, turn: int, kind: str, grounds: frozenset[str]
 
 
 class Pieces(dict[str, dict[int, Piece]]):
-    """Each tile in its rotations by its name; a tile is made when it is needed first, because all take 70 ms."""
+    """Each tile in its rotations by its name; it is made when it is needed first, as all of them take 70 ms."""
 
     def __missing__(self, tile: str) -> dict[int, Piece]:
         name, _, axis = tile.partition(BRIDGE)
@@ -374,7 +382,7 @@ def group_segments(tile: str) -> DrawnSegments:
 
 
 class FittingTurns(dict[str, tuple[Args, ...]]):
-    """The turns in which each tile fits, for each number of surroundings; found when the tile is drawn first."""
+    """The turns in which each tile fits, for each number of surroundings; computed when they are needed first."""
 
     def __missing__(self, tile: str) -> tuple[Args, ...]:
         self[tile] = _find_fitting_turns(tile)
