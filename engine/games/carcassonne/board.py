@@ -152,7 +152,9 @@ AXIS_ABOVE, AXIS_BESIDE = 45, 35
 class Offers(Struct, frozen=True):
     """All that the moves of a menu touch: the options of `place`, and other tokens by the kind of thing they name.
 
-    `kinds` are kinds of figures, `words` what no drawing shows, `lots` the tiles of an auction.
+    `kinds` are kinds of figures, `words` what no drawing shows, `lots` the tiles of an auction. A menu `is_scoring` if
+    it asks for a scoring figure, `is_message` if it asks about a message that was drawn, and `is_builder` if it asks
+    whether the builder builds.
     """
 
     places: tuple[tuple[str, ...], ...] = ()
@@ -190,12 +192,15 @@ def list_offers(menu: Menu) -> Offers:
 
 
 def list_options_of(menu: Menu, verb: str) -> list[tuple[str, ...]]:
-    """Return the options of a verb that have several arguments."""
+    """Return those options of a verb that have several arguments."""
     return [option for entry in menu if entry.verb == verb for option in _list_options(entry) if len(option) > 1]
 
 
 def list_moves_away(menu: Menu, figure: Figure, question: str) -> list[str]:
-    """Return the moves that take a figure off the land; `question` is the place that a box asks about."""
+    """Return the moves that take a figure off the land; `question` is the place that a box asks about, or empty.
+
+    The last argument of such a move is the place of the figure, or the segment that it is on.
+    """
     moves = [
         " ".join((entry.verb, *option))
         for entry in menu
@@ -298,9 +303,9 @@ def find_space(steps: int) -> int:
 
 
 def list_signs(tiles: Mapping[str, Any]) -> list[str]:
-    """Return the words of what the text board shows on the table by a letter, in alphabetical order.
+    """Return the words of the single-character marks on this text board that need explaining here, sorted.
 
-    What its key explains at every table is left out.
+    `LEGEND` omits those that the board explains at every table.
     """
     pieces = [PIECES[tile][0] for tile in {placed.tile for placed in tiles.values()}]
     signs = {sign for piece in pieces for sign in (*list_signs_of_piece(piece), *piece.indexes)}

@@ -89,7 +89,10 @@ def _apply_figure_withheld(state: State, event: FigureWithheld) -> State:
 
 
 def _end_figure_step(state: State, placed: str) -> tuple[Work, ...]:
-    """Return the work in the next step of the part; `placed` is the place of the new figure, or empty."""
+    """Return the work in the next step of the part; `placed` is the place of the new figure, or empty.
+
+    A part without a tile, in which a seat did not place its abbey, has nothing between the figure and the scoring.
+    """
     part = get_current_part(state)
     step: Step = "between" if get_rules(state.options).hooks["after_figure"] and part.cell else "score"
     return (*state.work[:-1], replace(part, step=step, placed=placed))
@@ -104,7 +107,7 @@ def _apply_feature_scored(state: State, event: FeatureScored) -> State:
 
 
 def _apply_round_opened(state: State, event: RoundOpened) -> State:
-    """Pay the awards; the rounds after the figure belong to the scoring."""
+    """Pay the awards; a round that is opened after the figure ends what is between the figure and the scoring."""
     step = get_current_part(state).step
     state = change_part(state, passed=event.place, step="score" if step == "between" else step)
     return apply_awards(state, event.awards)

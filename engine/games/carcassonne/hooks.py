@@ -34,7 +34,8 @@ ROUNDS = {
     "3": "award_before_features",
     "4": "award_turn_end",
 }
-"""The scoring rounds that a box can open, in the order of the turn and of their names, each with its hook."""
+"""The scoring rounds that a box can open, each with its hook: before a tile is drawn (1a), once it is placed (1c),
+before its completed features are scored (3) and after all that (4). The keys sort in the order of the turn."""
 
 Moment = Literal["scored", "final", "message", "recalled"]
 """Why a feature is counted: it is complete, the game is over, a message asks, or the abbot goes home."""

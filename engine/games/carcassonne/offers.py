@@ -85,6 +85,7 @@ def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, gro
 
 
 def _make_draw_menu(state: State, rules: Rules, part: Part) -> Menu:
+    """§2.1: Offer to draw, and what is possible instead; a seat for which no tile is left can pass."""
     instead = offer_instead_of_tile(state, rules, part)
     has_tile = can_draw(state) or has_own_tile(state, rules, state.turn)
     return (DRAW, *instead) if has_tile else (*instead, PASS)
@@ -117,10 +118,15 @@ def _make_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     for box in rules.hooks["offer_figures"]:
         options += box.offer_figures(state, rules, state.turn, part)
     if rules.hooks["bars_figures"]:
-        options = [args for args in options if not is_barred(state, rules, args[1].rpartition("/")[0] or part.cell)]
+        options = [args for args in options if not is_barred(state, rules, _find_cell_of_token(args[1], part))]
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
     instead, besides = _offer_instead_of_figure(state, rules, part), _offer_besides(state, rules, part)
     return (*figures, *instead, *besides, PASS)
+
+
+def _find_cell_of_token(token: str, part: Part) -> str:
+    """Return the cell of a segment that a move names: the one of the new tile, unless the token names another."""
+    return token.rpartition("/")[0] or part.cell
 
 
 def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[MenuEntry]:

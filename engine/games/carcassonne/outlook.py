@@ -35,8 +35,9 @@ FARM_CERTAINTY = 0.85
 """The part of its points that a farm keeps: other farmers may still join it."""
 TASK_POINTS, COMPANION_POINTS = 4.0, 1.5
 """The points of a task such as a message, and of a figure that counts nothing by itself beside the own meeple."""
-CERTAIN_LEAD, UNCERTAINTY = 2.5, 1.1
-"""The lead, in points, that is a factor of e: without tiles left, and what the root of the tiles left adds to it."""
+LEAD_SCALE_AT_END, LEAD_SCALE_GROWTH = 2.5, 1.1
+"""A lead of how many points multiplies a seat's odds by e: without tiles left, and what is added to that for the square
+root of the tiles left."""
 
 CLOISTER_POINTS = 9
 """The points of a complete cloister or garden."""
@@ -78,7 +79,7 @@ def outlook(state: State) -> Shares:
         for seat in range(len(points)):
             points[seat] += box.estimate_points(state, estimate.rules, seat)
     points[state.turn] += estimate.value_turn()
-    return from_points(points, estimate.coming.certain_lead)
+    return from_points(points, estimate.coming.lead_scale)
 
 
 def prune(state: State, seat: int, menu: Menu) -> Menu:
@@ -92,25 +93,25 @@ def prune(state: State, seat: int, menu: Menu) -> Menu:
 class ComingTiles:
     """The tiles still to come, and what depends only on them; positions with the same bags share it.
 
-    `tries` are the turns that a seat has for one feature, `meeple_use` the share of its points that a meeple can still
-    earn. `certain_lead` is the lead in points that is a factor of e. `filled` caches the chance that a cell is filled,
-    by kind of feature and surroundings.
+    `turns_for_feature` are the turns that a seat has for one feature, `meeple_use` the share of its points that a
+    meeple can still earn. A lead of `lead_scale` points multiplies a seat's odds by e. `filled` caches the chance that
+    a cell is filled, by kind of feature and surroundings.
     """
 
     def __init__(self, bags: tuple[tuple[str, ...], ...], seats: int) -> None:
         self.counts = Counter(tile for bag in bags for tile in bag)
         self.left = self.counts.total()
         turns = self.left / seats
-        self.tries = min(turns * TURNS_FOR_FEATURE, MOST_TURNS)
+        self.turns_for_feature = min(turns * TURNS_FOR_FEATURE, MOST_TURNS)
         self.meeple_use = min(1.0, turns / MEEPLE_TURNS)
-        self.certain_lead = CERTAIN_LEAD + UNCERTAINTY * sqrt(self.left)
+        self.lead_scale = LEAD_SCALE_AT_END + LEAD_SCALE_GROWTH * sqrt(self.left)
         self.filled = defaultdict[str, dict[int, float]](dict)
 
     def find_filling_chance(self, kind: str, surroundings: int) -> float:
         """Return the chance that a seat fills a cell with these surroundings to extend its feature of this kind."""
         fitting = sum(number for tile, number in self.counts.items() if FITTING_TURNS[tile][surroundings])
         share = fitting / (self.left or 1)
-        missed: float = (1 - USE_OF_FITTING_TILE.get(kind, USE_OF_OTHER_TILE) * share) ** self.tries
+        missed: float = (1 - USE_OF_FITTING_TILE.get(kind, USE_OF_OTHER_TILE) * share) ** self.turns_for_feature
         return 1 - missed
 
 
@@ -120,8 +121,9 @@ find_coming_tiles = functools.lru_cache(maxsize=512)(ComingTiles)
 class Estimate:
     """An estimate of the points still to come in one position.
 
-    `played` is the share of all tiles that is on the table, `cells` are the cells of tiles by their numbers, and
-    `completion` caches the chance that a feature is completed.
+    `played` is the share of all tiles that is on the table, `cells` are the cells of tiles by their numbers,
+    `neighbour_chance` is the chance that an empty cell beside a cloister is filled, and `completion` caches the chance
+    that a feature is completed. What a feature is worth `can_cache` if no box makes it depend on the rest of the table.
     """
 
     def __init__(self, state: State) -> None:
@@ -139,7 +141,10 @@ class Estimate:
         self.can_cache = not (hooks["adjust_strength"] or hooks["break_tie"] or hooks["adjust_points"])
 
     def value_supply(self, seat: int) -> float:
-        """Return what the meeples that a seat can still place are worth, each NEXT_MEEPLE of the one before."""
+        """Return what the meeples that a seat can still place are worth, each NEXT_MEEPLE of the one before.
+
+        This is the sum of a geometric series.
+        """
         meeples = self.count_meeples(seat)
         return FIRST_MEEPLE * self.meeple_use * (1 - NEXT_MEEPLE**meeples) / (1 - NEXT_MEEPLE)
 
@@ -288,7 +293,7 @@ class Estimate:
         """Return what a feature is expected to bring less what the meeple on it is worth."""
         feature = self.state.features[root]
         expected, completion = self.value_feature(root, feature)
-        if root in part.done:
+        if root in part.done:  # the meeple comes back at once
             return expected
         back = completion * MEEPLE_BACK * self.meeple_use
         return max(0.0, expected + back - self.value_next_meeple(self.state.turn))

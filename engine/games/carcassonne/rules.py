@@ -168,22 +168,26 @@ def _find_first_event(events: Iterable[Struct | None]) -> Struct | None:
 
 @functools.cache
 def list_stages(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
-    """Return for each step of a part what the rules may do in it, in order."""
+    """Return for each step of a part what the rules may do in it, in order.
+
+    Each scoring round (`ROUNDS`) is closed before the turn goes on; that matters only for seats that have two scoring
+    figures. After the figure comes what boxes do then, and the same as in the step `score`.
+    """
 
     def list_hooks(name: str) -> tuple[Stage, ...]:
         return tuple(getattr(box, name) for box in rules.hooks[name])
 
-    def list_rounds(place: str) -> tuple[Stage, ...]:
-        return (functools.partial(_open_round, place),) if rules.rounds[place] else ()
+    def list_round_opener(name: str) -> tuple[Stage, ...]:
+        return (functools.partial(_open_round, name),) if rules.rounds[name] else ()
 
     close = (_close_round,) if rules.scoring_figures > 1 else ()
     draw = _draw_or_end if has_hooks(rules, WAYS_TO_TILES) else _draw_plainly_or_end
-    features = (*list_rounds("3"), _score_completed, *list_hooks("after_scoring"), *list_hooks("end_scoring"), *close)
-    score = (*features, *list_rounds("4"), *list_hooks("after_tile"), _end_part)
+    features = (_score_completed, *list_hooks("after_scoring"), *list_hooks("end_scoring"))
+    score = (*list_round_opener("3"), *features, *close, *list_round_opener("4"), *list_hooks("after_tile"), _end_part)
     return {
-        "draw": (*list_rounds("1a"), *close, draw),
+        "draw": (*list_round_opener("1a"), *close, draw),
         "place": (*list_hooks("react_to_drawing"), *close, _set_tile_aside),
-        "figure": (*list_rounds("1c"), *close, _skip_figure),
+        "figure": (*list_round_opener("1c"), *close, _skip_figure),
         "between": (*list_hooks("after_figure"), *close, *score),
         "score": score,
     }
@@ -205,8 +209,8 @@ def has_plain_end(rules: Rules) -> bool:
 
 
 def _open_round(place: str, state: State, rules: Rules, part: Part, chance: Chance) -> RoundOpened | None:
-    """Open a scoring round of `ROUNDS` at this place of the turn, once, if a box gives points there."""
-    if part.passed >= place:  # the names of places are in the order of the turn
+    """Open the scoring round at this place of the turn (a key of `ROUNDS`), once, if a box gives points there."""
+    if part.passed >= place:  # the keys are in the order of the turn
         return None
     awards = tuple(award for hook in rules.rounds[place] for award in hook(state, rules, part))
     return RoundOpened(place, awards) if awards else None

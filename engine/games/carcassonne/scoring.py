@@ -115,7 +115,7 @@ def select_figures(state: State, rules: Rules, feature: Feature, moment: Moment)
 
 
 def score_feature(state: State, rules: Rules, root: int, moment: Moment) -> FeatureScored:
-    """Return the event that scores a feature: its figures are paid and go home."""
+    """Return the event that scores a feature with figures, which are paid and go home."""
     feature = state.features[root]
     figures = select_figures(state, rules, feature, moment)
     awards = award_feature(state, rules, replace(feature, figures=figures), moment)
@@ -151,9 +151,12 @@ def find_companions(state: State, rules: Rules, feature: Feature, figure: Figure
 
 
 def find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> Iterator[Figure]:
-    """Yield the figures that cannot stay on their features when all of these leave at once."""
-    last_by_seat = {(find_figure_root(state, figure), figure.seat): figure for figure in lost}
-    for (root, _), figure in last_by_seat.items():
+    """Yield the figures that cannot stay on their features when all of these leave at once.
+
+    What cannot stay depends on the feature and the seat: one lost figure of each seat is asked about on each feature.
+    """
+    one_by_feature_and_seat = {(find_figure_root(state, figure), figure.seat): figure for figure in lost}
+    for (root, _), figure in one_by_feature_and_seat.items():
         feature = state.features[root]
         remaining = tuple(other for other in feature.figures if other not in lost)
         yield from find_companions(state, rules, replace(feature, figures=remaining), figure)
@@ -199,7 +202,7 @@ def move_scorer(state: State, seat: int, scorer: str) -> ScorerMoved:
 
 
 def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
-    """Move a scoring figure, and remember for §5.4 which of them moved forward in this round on the own turn."""
+    """Move a scoring figure by an award, and note for §5.4 which ones moved forward in this round on the own turn."""
     award, scorer = event.award, event.scorer
     steps = list(state.track[award.seat])
     steps[scorer] += award.points
@@ -207,8 +210,10 @@ def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
     owed.remove(award)
     track[award.seat] = tuple(steps)
     moved = state.moved
-    if not award.late:
-        moved = tuple(other for other in moved if other != scorer) if award.points < 0 else (*moved, scorer)
+    if not award.late and award.points < 0:
+        moved = tuple(other for other in moved if other != scorer)
+    elif not award.late:
+        moved = (*moved, scorer)
     return replace(state, owed=tuple(owed), track=tuple(track), moved=moved, moved_for=award.why)
 
 

@@ -86,10 +86,11 @@ Step = Literal["draw", "place", "figure", "between", "score"]
 class Part(Struct, frozen=True, gc=False, tag=True):
     """A part of a turn: one tile, from drawing it to scoring what it completed.
 
-    * `passed` is the last scoring round that was opened.
+    * `passed` is the last scoring round that was opened (a key of `ROUNDS` in hooks.py), or empty.
     * `done` are the completed features that are not scored yet.
     * `extra` says that the builder earned another tile.
-    * `notes` belong to the boxes. `placed` is the place where a figure was placed.
+    * `notes` are what boxes have done in this part, so that they do it once.
+    * `placed` is the place of the figure that was placed, or empty.
     """
 
     step: Step = "draw"
@@ -104,7 +105,10 @@ class Part(Struct, frozen=True, gc=False, tag=True):
 
 
 class Task(Struct, frozen=True, gc=False, tag=True):
-    """A task of a box that interrupts the work below it; it asks `seats`, or the seat on turn if there are none."""
+    """A task of a box that interrupts the work below it; it asks `seats`, or the seat on turn if there are none.
+
+    `step` names the kind of task. What it asks about is in `number` and `place`, as the box needs it.
+    """
 
     step: str
     number: int = 0
@@ -184,7 +188,7 @@ class FigureWithheld(Struct, frozen=True, omit_defaults=True, tag=True, gc=False
 
 
 class RoundOpened(Struct, frozen=True, omit_defaults=True, tag=True):
-    """One of the scoring rounds of a turn began (`ROUNDS` in hooks.py)."""
+    """A scoring round began; `place` is its place in the turn (a key of `ROUNDS` in hooks.py)."""
 
     place: str
     awards: tuple[Award, ...]
@@ -276,7 +280,7 @@ def replace_if_played(state: State, **changes: Any) -> State:
 
 
 def make_getter(name: str, kind: type[T]) -> Callable[[State], T]:
-    """Return a function that reads a field of this type which a box has added to the state."""
+    """Return a function that reads a field which a box has added to the state; only mypy needs its type `kind`."""
     return operator.attrgetter(name)
 
 
@@ -377,7 +381,7 @@ def has_note_in_first_part(state: State, note: str) -> bool:
 
 
 def take_one(numbers: tuple[int, ...], seat: int) -> tuple[int, ...]:
-    """Return what all seats have of something after this seat used one."""
+    """Return how many of something each seat has after this seat used one."""
     return (*numbers[:seat], numbers[seat] - 1, *numbers[seat + 1 :])
 
 

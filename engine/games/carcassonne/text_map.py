@@ -69,7 +69,7 @@ LEGEND = (
     | LAND_LETTERS
     | {MARK_WORDS.get(mark, mark): at for mark, at in MARK_LETTERS.items() if mark not in KEY_MARKS}
 )
-"""The letters that the legend explains where they are on the table, by their words."""
+"""The characters that the legend explains if they are on the text board, by their words."""
 
 HALF_SIDES = ((1, 0), (3, 0), (4, 0), (4, 2), (3, 2), (1, 2), (0, 2), (0, 0))
 SIDE_MIDDLES = ((2, 0), (4, 1), (2, 2), (0, 1))
@@ -175,19 +175,20 @@ def list_signs_of_piece(piece: Piece) -> list[str]:
 
 def _draw_edges(sheet: Sheet, piece: Piece) -> None:
     """Draw cities along their sides, and roads and rivers from the middle of theirs."""
-    for side, row in ((0, 0), (2, 2)):
+    north, east, south, west = range(4)
+    for side, row in ((north, 0), (south, 2)):
         match piece.edges[side]:
             case "c":
                 sheet.write(0, row, "#####")
             case "r" | "w":
                 sheet.write(2, row, "|" if piece.edges[side] == "r" else "~")
-    for side, column, beginning in ((3, 0, 0), (1, 4, 3)):
+    for side, city_column, road_column in ((west, 0, 0), (east, 4, 3)):
         match piece.edges[side]:
             case "c":
                 for row in range(TILE_ROWS):
-                    sheet.write(column, row, "#")
+                    sheet.write(city_column, row, "#")
             case "r" | "w":
-                sheet.write(beginning, 1, "--" if piece.edges[side] == "r" else "~~")
+                sheet.write(road_column, 1, "--" if piece.edges[side] == "r" else "~~")
 
 
 def _draw_middle(sheet: Sheet, piece: Piece) -> None:
