@@ -199,7 +199,7 @@ def list_options_of(menu: Menu, verb: str) -> list[tuple[str, ...]]:
 def list_moves_away(menu: Menu, figure: Figure, question: str) -> list[str]:
     """Return the moves that take a figure off the land; `question` is the place that a box asks about, or empty.
 
-    The last argument of such a move is the place of the figure, or the segment that it is on.
+    The last argument of these moves is the place of the figure, or the segment that it is on.
     """
     moves = [
         " ".join((entry.verb, *option))

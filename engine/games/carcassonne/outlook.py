@@ -121,9 +121,9 @@ find_coming_tiles = functools.lru_cache(maxsize=512)(ComingTiles)
 class Estimate:
     """An estimate of the points still to come in one position.
 
-    `played` is the share of all tiles that is on the table, `cells` are the cells of tiles by their numbers,
-    `neighbour_chance` is the chance that an empty cell beside a cloister is filled, and `completion` caches the chance
-    that a feature is completed. What a feature is worth `can_cache` if no box makes it depend on the rest of the table.
+    `played` is the share of all tiles that is on the table, `cells` are the cells of tiles by their numbers.
+    `neighbour_chance` is the chance that an empty cell beside a cloister is filled; `completion` caches the chance that
+    a feature is completed. `can_cache` is true if no box makes the worth of a feature depend on the rest of the table.
     """
 
     def __init__(self, state: State) -> None:

@@ -89,8 +89,7 @@ class Part(Struct, frozen=True, gc=False, tag=True):
     * `passed` is the last scoring round that was opened (a key of `ROUNDS` in hooks.py), or empty.
     * `done` are the completed features that are not scored yet.
     * `extra` says that the builder earned another tile.
-    * `notes` are what boxes have done in this part, so that they do it once.
-    * `placed` is the place of the figure that was placed, or empty.
+    * `notes` are what boxes did in this part, to do it once. `placed` is the place of the placed figure, or empty.
     """
 
     step: Step = "draw"
