@@ -380,7 +380,7 @@ def _store_submission(progress: Progress, mail: Mail, text: str, verdict: Verdic
 
 
 def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> None:
-    """Store the result of a mail, and owe its sender a letter about it if he needs one and was not sent too many."""
+    """Store the result of a mail, and owe its sender a letter if one is needed and there were not too many."""
     result = MailResult(progress.lines)
     seat = progress.locked.seats[mail.seat]
     is_needed = mail_results.is_letter_needed(result, mail, seat.open_since)

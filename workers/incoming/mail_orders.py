@@ -117,8 +117,8 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
     """Find the moves of all parts, one after the other; raise Refused if one is not clear or chance decides."""
     states = [_imagine(locked, seat, seed) for seed in SEEDS]
     moves: Moves = ()
-    for number, part in enumerate((*order.given, order.own), 1):
-        is_own = number > len(order.given)
+    parts = [*((part, False) for part in order.given), (order.own, True)]
+    for number, (part, is_own) in enumerate(parts, 1):
         mover, move = _find_move(locked, states[0], seat, part, is_own, words)
         chance = [chances.make_sealed(seed, number) for seed in SEEDS]
         try:

@@ -144,8 +144,8 @@ def find_recipients(headers: MailHeaders, raw: bytes) -> tuple[str, ...]:
     addresses = [match[0] for pattern in patterns for match in pattern.finditer(named)]
     if not addresses and headers.is_report():
         addresses = _list_returned_addresses(raw)
-    if not addresses:
-        addresses = [f"play+{token}@" for token in _iter_seat_tokens(headers)]  # as ANSWER_ADDRESS has them
+    if not addresses and (token := _find_seat_token(headers)):
+        addresses = [f"play+{token}@"]  # in the form of ANSWER_ADDRESS
     return tuple(dict.fromkeys(addresses))
 
 
@@ -156,14 +156,13 @@ def _list_returned_addresses(raw: bytes) -> list[str]:
     return [address[0]] if address else []
 
 
-def _iter_seat_tokens(headers: MailHeaders) -> Iterator[str]:
-    """Yield the token of the seat from the subject; if the subject was changed, from the id of the answered letter."""
-    token = SEAT_TOKEN.search("".join(headers.decode("Subject").split()))
+def _find_seat_token(headers: MailHeaders) -> str:
+    """Return the token of the seat from the subject; if the subject was changed, from the id of the answered letter."""
+    named = SEAT_TOKEN.search("".join(headers.decode("Subject").split()))
+    if named:
+        return named[1]
     letter_id = next(filter(None, map(LETTER_ID.match, headers.iter_answered_ids())), None)
-    if token:
-        yield token[1]
-    elif letter_id:
-        yield ".".join(letter_id.groups())
+    return ".".join(letter_id.groups()) if letter_id else ""
 
 
 def _load_last_uid(app: App, mailbox: OpenMailbox) -> int:

@@ -172,10 +172,11 @@ def _iter_from_verb(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[st
     """Yield a sentence from its verb on, if only words such as “ja”, “ok” or “mein Zug ist” are before it."""
     written, verbs = sentence.split(), tuple(entry.verb for entry in menu)
     leading = words.table.lead | words.table.greet | words.table.small
-    for place, one in enumerate(written[:MIN_SENTENCE_WORDS]):
-        if place and find_verb(split_words(" ".join(written[place:])), verbs, words):
-            yield " ".join(written[place:])
-        if any(word.casefold() not in leading for word in split_words(one)):
+    for place, word in enumerate(written[:MIN_SENTENCE_WORDS]):
+        rest = " ".join(written[place:])
+        if place and find_verb(split_words(rest), verbs, words):
+            yield rest
+        if not leading.issuperset(part.casefold() for part in split_words(word)):
             return
 
 

@@ -36,6 +36,8 @@ LETTER_MARK = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
 QUOTE_MARK = re.compile(r"\s*([A-ZÀ-ÞА-Я]{1,4}>|[>|¦＞]|»(?![^«]*«)|›(?![^‹]*‹))")
 # Characters that reverse the order of letters: what a person sees is not what a program reads.
 DIRECTION_MARK = re.compile("[\u202a-\u202e\u2066-\u2069]")
+BLANK_CATEGORIES = ("Cc", "Zs")  # of Unicode: controls and spaces
+INVISIBLE_CATEGORIES = ("Cf", "Cs", "Co", "Cn")  # marks of format, halves of pairs, private and unassigned characters
 # Words set in bold or otherwise marked, as programs write them into the text: *so*, _so_ or `so`.
 BOLD = re.compile(r"(?<![\w*`])(\*{1,3}|_{1,2}|`)(?=\S)([^*_`]*[^*_`\s])\1(?![\w*`])")
 # Inline PGP: the text is between two lines of armour, and its lines that begin with a dash are escaped. It begins the
@@ -340,8 +342,8 @@ def _clean_line(line: str) -> str:
         return ""
     composed = unicodedata.normalize("NFC", line[: 4 * MAX_LINE_CHARS])
     visible = "".join(
-        " " if unicodedata.category(letter) in ("Cc", "Zs") else letter
+        " " if unicodedata.category(letter) in BLANK_CATEGORIES else letter
         for letter in composed
-        if unicodedata.category(letter) not in ("Cf", "Cs", "Co", "Cn")
+        if unicodedata.category(letter) not in INVISIBLE_CATEGORIES
     )
     return " ".join(visible.split())

@@ -305,7 +305,8 @@ def send_all(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Results:
     over: then the next letter was not accepted, and later ones were not sent. Close the generator to stop early.
     """
     server.ehlo_or_helo_if_needed()
-    yield from (_send_pipelined if server.has_extn("pipelining") else _send_one_by_one)(server, envelopes)
+    send = _send_pipelined if server.has_extn("pipelining") else _send_one_by_one
+    yield from send(server, envelopes)
 
 
 def _send_one_by_one(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Results:
