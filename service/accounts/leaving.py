@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from sqlalchemy import Connection, delete, select, update
 
 from engine.menu import Move
@@ -41,7 +41,7 @@ from service.tables.locked_table import LockedTable, append_command, change_seat
 
 
 class SeatBelongings(Struct, frozen=True):
-    """The exported data of one seat."""
+    """The exported data of one seat. The file has the name in quotes."""
 
     table: str
     game: str
@@ -51,7 +51,7 @@ class SeatBelongings(Struct, frozen=True):
     link: str
     log: str
     place: int | None
-    wishes: str
+    letter_settings: str = field(name="wishes")
     note: str
     orders: list[str]
     talk: list[str]
@@ -72,14 +72,14 @@ class ChannelBelongings(Struct, frozen=True):
 
 
 class Belongings(Struct, frozen=True):
-    """The exported data of a person."""
+    """The exported data of a person. The file has the name in quotes."""
 
     address: str
     name: str
     language: str
     since: int
     confirmed_at: int | None
-    wishes: Any
+    letter_settings: Any = field(name="wishes")
     calendar: Any
     vacations: list[tuple[str, str]]
     calendar_address: str  # empty if it is closed
@@ -99,7 +99,7 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
             language=row.language,
             since=row.since,
             confirmed_at=row.confirmed_at,
-            wishes=_parse_json(row.wishes),
+            letter_settings=_parse_json(row.letter_settings),
             calendar=_parse_json(row.calendar),
             vacations=letter_settings.list_vacations(connection, person),
             calendar_address=_export_calendar_address(app, connection, person),
@@ -140,7 +140,7 @@ def _export_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
         link=link,
         log=f"{link}/log.json",
         place=seat.place,
-        wishes=seat.wishes,
+        letter_settings=seat.letter_settings,
         note=seat.note,
         orders=[order.move for order in standing_orders.list_orders(connection, seat.table, seat.seat)],
         talk=list(connection.execute(remarks).scalars()),
@@ -244,7 +244,7 @@ def _make_empty_seat(app: App, seat: SeatRow) -> dict[str, Any]:
         "link": hash_token(app.links.make_seat_token(seat.table, seat.seat, number)),
         "link_number": number,
         "note": "",
-        "wishes": "",
+        "letter_settings": "",
         "orders": 0,
         "released": True,  # a player who is deleted cannot hold the game back from the gallery
     }

@@ -65,7 +65,7 @@ def load_recipient(app: App, db: Connection, token: str) -> Recipient:
     person = proof.check_settings_link(app.links, row, token)
     if person is None:
         raise Unknown("This link does not work; please use the one at the foot of your newest letter.")
-    settings, calendar = letter_settings.parse_settings(row.wishes), timing.parse_calendar(row.calendar)
+    settings, calendar = letter_settings.parse_settings(row.letter_settings), timing.parse_calendar(row.calendar)
     return Recipient(person, row.language, settings, calendar, row.bounced_at is not None, row.settings_number)
 
 
@@ -77,9 +77,8 @@ def find_table(db: Connection, recipient: Recipient, table: str) -> TableOfRecip
     if row is None or not own:
         return None
     names = tuple(seat.name for seat in rows if seat.name and seat.person != recipient.id)
-    return TableOfRecipient(
-        table, row.game, catalogue.get_title(row.game), names, letter_settings.parse_table_settings(own[0].wishes)
-    )
+    own_settings = letter_settings.parse_table_settings(own[0].letter_settings)
+    return TableOfRecipient(table, row.game, catalogue.get_title(row.game), names, own_settings)
 
 
 def store_preferences(
@@ -88,7 +87,7 @@ def store_preferences(
     """Store preferences for all tables, and recompute running deadlines and reminders."""
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
-    changed = {"wishes": letter_settings.dump_settings(settings), "language": language, "chose": True}
+    changed = {"letter_settings": letter_settings.dump_settings(settings), "language": language, "chose": True}
     with app.store.writing() as db:
         running = change_calendar(db, recipient.person, calendar)
         db.execute(update(people).where(people.c.id == recipient.id).values(**changed))
@@ -134,11 +133,11 @@ def _store_mode(db: Connection, recipient: Recipient, mode: Mode, table: str) ->
     if table:
         letter_settings.choose_mode(db, table, recipient.id, mode)
         return
-    wishes = letter_settings.dump_settings(replace(recipient.settings, letters=mode))
-    db.execute(update(people).where(people.c.id == recipient.id).values(wishes=wishes))
-    query = select(seats.c.table, seats.c.wishes).where(seats.c.person == recipient.id, seats.c.wishes != "")
-    for seat in db.execute(query).all():
-        own_settings = letter_settings.parse_table_settings(seat.wishes)
+    dumped = letter_settings.dump_settings(replace(recipient.settings, letters=mode))
+    db.execute(update(people).where(people.c.id == recipient.id).values(letter_settings=dumped))
+    exceptions = (seats.c.person == recipient.id, seats.c.letter_settings != "")
+    for seat in db.execute(select(seats.c.table, seats.c.letter_settings).where(*exceptions)).all():
+        own_settings = letter_settings.parse_table_settings(seat.letter_settings)
         letter_settings.store_table_settings(db, seat.table, recipient.id, replace(own_settings, letters=UNSET))
 
 
@@ -193,7 +192,7 @@ def end_vacation(app: App, recipient: Recipient) -> None:
 def _submit_at_all_tables(app: App, connection: Connection, recipient: Recipient, text: str) -> None:
     """Submit a command for every seat of this person; the referee judges it like any other."""
     for table, seat in letter_settings.list_running_tables(connection, recipient.person):
-        key = f"wishes/{secrets.token_hex(8)}"
+        key = f"vacation/{secrets.token_hex(8)}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": app.now()}
         connection.execute(insert(submissions), row)
 

@@ -81,18 +81,19 @@ def dump_settings(settings: LetterSettings | TableLetterSettings) -> str:
 def choose_mode(connection: Connection, table: str, person: int, mode: Mode) -> None:
     """Set the letters of one table; store nothing if the person's general setting is the same."""
     joined = seats.join(people, people.c.id == seats.c.person)
-    query = select(seats.c.wishes, people.c.wishes.label("everywhere")).select_from(joined)
-    row = connection.execute(query.where(seats.c.table == table, people.c.id == person)).first()
+    stored = select(people.c.letter_settings, seats.c.letter_settings).select_from(joined)
+    row = connection.execute(stored.where(seats.c.table == table, people.c.id == person)).first()
     assert row
-    own_mode = UNSET if mode == parse_settings(row.everywhere).letters else mode
-    store_table_settings(connection, table, person, replace(parse_table_settings(row.wishes), letters=own_mode))
+    for_all, for_table = row
+    own_mode = UNSET if mode == parse_settings(for_all).letters else mode
+    store_table_settings(connection, table, person, replace(parse_table_settings(for_table), letters=own_mode))
 
 
 def store_table_settings(connection: Connection, table: str, person: int, settings: TableLetterSettings) -> None:
     """Store a person's settings of one table."""
     text = "" if settings == TableLetterSettings() else dump_settings(settings)
     own = (seats.c.table == table, seats.c.person == person)
-    connection.execute(update(seats).where(*own).values(wishes=text))
+    connection.execute(update(seats).where(*own).values(letter_settings=text))
 
 
 Span = tuple[str, str]  # the first and the last day of a vacation, such as 2027-07-01; as texts they are ordered, too

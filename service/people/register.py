@@ -196,7 +196,7 @@ def is_deleted(person: Any) -> bool:
 
 def delete_person(connection: Connection, person: int) -> None:
     """Delete a person's data; the number stays, so that old links never lead to another person."""
-    empty = {"name": "", "mailbox": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
+    empty = {"name": "", "mailbox": "", "calendar": "", "letter_settings": "", "bounce": "", "since": 0}
     never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
     ended = {"sessions": people.c.sessions + 1, "feeds_open": False}
     row = {"address": make_deleted_address(person), **empty, **never, **ended}

@@ -39,9 +39,9 @@ REACHES = and_(
 LETTERS_WITH_READERS = select(
     *(column for column in letters.c if column.name != "person"),
     *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose, people.c.settings_number),
-    *(people.c.calendar, people.c.wishes, people.c.bounced_at),
+    *(people.c.calendar, people.c.letter_settings, people.c.bounced_at),
     *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
-    *(seats.c.wishes.label("seat_wishes"), seats.c.proven, seats.c.link_number),
+    *(seats.c.letter_settings.label("seat_letter_settings"), seats.c.proven, seats.c.link_number),
     exists()
     .where(channels.c.person == people.c.id, channels.c.disabled_at.is_(None), channels.c.groups.contains("digest"))
     .label("has_digest_channel"),

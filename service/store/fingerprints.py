@@ -18,7 +18,7 @@ Fingerprint = Rows
 PERSON = (
     people.c.address,
     people.c.calendar,
-    people.c.wishes,
+    people.c.letter_settings,
     people.c.confirmed_at,
     people.c.bounced_at,
     people.c.settings_number,

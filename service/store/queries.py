@@ -88,7 +88,7 @@ SEATS: Select[Any] = (
     select(
         *seats.c,
         people.c.calendar,
-        people.c.wishes,
+        people.c.letter_settings,
         people.c.confirmed_at,
         people.c.bounced_at,
         people.c.settings_number,
@@ -217,7 +217,7 @@ def clear_seat(db: Connection, table: str, seat: int) -> None:
     """Delete what the player of a seat keeps private there: orders, branches, note, letter settings."""
     for private in (orders, branches):
         db.execute(delete(private).where(private.c.table == table, private.c.seat == seat))
-    change_seat(db, table, seat, orders=0, wishes="", note="", seen_at=None)
+    change_seat(db, table, seat, orders=0, letter_settings="", note="", seen_at=None)
 
 
 def find_organiser(rows: Sequence[SeatRow]) -> int | None:

@@ -51,7 +51,7 @@ class SeatRow(Struct, frozen=True):
     clock_left: int | None
     misses: int
     orders: int
-    wishes: str
+    letter_settings: str
     note: str
     released: bool
     place: int | None
@@ -59,7 +59,7 @@ class SeatRow(Struct, frozen=True):
     proven: bool
     seen_at: int | None
     calendar: str | None
-    player_wishes: str | None  # letter settings of the player for all tables
+    player_letter_settings: str | None  # for all tables
     confirmed_at: int | None
     bounced_at: int | None
     settings_number: int | None

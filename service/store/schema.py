@@ -60,7 +60,7 @@ people = Table(
     Column("chose", Boolean, nullable=False, server_default=text("true")),  # whether the person chose the language
     Column("since", BigInteger, nullable=False),
     Column("calendar", Text, nullable=False, server_default=""),
-    Column("wishes", Text, nullable=False, server_default=""),
+    Column("letter_settings", Text, nullable=False, server_default=""),
     Column("confirmed_at", BigInteger),  # when it was proven that letters reach this person
     Column("bounced_at", BigInteger),  # since when they do not
     Column("bounce", Text, nullable=False, server_default=""),
@@ -134,7 +134,7 @@ seats = Table(
     Column("clock_left", BigInteger),
     Column("misses", Integer, nullable=False, server_default="0"),
     Column("orders", Integer, nullable=False, server_default="0"),
-    Column("wishes", Text, nullable=False, server_default=""),
+    Column("letter_settings", Text, nullable=False, server_default=""),
     Column("note", Text, nullable=False, server_default=""),
     Column("released", Boolean, nullable=False, server_default=text("false")),
     Column("place", Integer),  # how it ended for this seat

@@ -203,7 +203,8 @@ def set_released(db: Connection, row: Any, seat: int, agreed: bool) -> None:
 
 def shows_presence(seat: SeatRow) -> bool:
     """Whether the others may know when this player was here."""
-    return seat.status == "taken" and letter_settings.merge_settings(seat.player_wishes or "", seat.wishes).presence
+    settings = letter_settings.merge_settings(seat.player_letter_settings or "", seat.letter_settings)
+    return seat.status == "taken" and settings.presence
 
 
 def store_presence(app: App, link: str) -> None:

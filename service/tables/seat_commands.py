@@ -254,6 +254,6 @@ def release(db: Connection, place: Place, agreed: bool) -> None:
 def _change_settings(db: Connection, place: Place, **changed: bool) -> None:
     """Change the settings of a seat for its table."""
     seat = require_seat(place)
-    settings = letter_settings.parse_table_settings(queries.list_seats(db, place.table)[seat].wishes)
-    wishes = letter_settings.dump_settings(replace(settings, **changed))
-    queries.change_seat(db, place.table, seat, wishes=wishes)
+    settings = letter_settings.parse_table_settings(queries.list_seats(db, place.table)[seat].letter_settings)
+    dumped = letter_settings.dump_settings(replace(settings, **changed))
+    queries.change_seat(db, place.table, seat, letter_settings=dumped)

@@ -78,7 +78,12 @@ def _owe_letters(connection: Connection, table: str, speaker: int, number: int, 
     """Owe a letter with a remark to each other player who wants one, by mail or another channel, and is owed none."""
     has_channel = channel_queries.wants_group(people.c.id, TALK_LETTER)
     listeners = (
-        select(seats.c.seat, seats.c.wishes, people.c.wishes.label("everywhere"), has_channel.label("has_channel"))
+        select(
+            seats.c.seat,
+            seats.c.letter_settings,
+            people.c.letter_settings.label("player_letter_settings"),
+            has_channel.label("has_channel"),
+        )
         .select_from(seats.join(people, people.c.id == seats.c.person))
         .where(seats.c.table == table, seats.c.seat != speaker, seats.c.status == "taken")
     )
@@ -87,7 +92,7 @@ def _owe_letters(connection: Connection, table: str, speaker: int, number: int, 
     )
     owed = set(connection.execute(unsent).scalars())
     for row in connection.execute(listeners).all():
-        by_mail = letter_settings.merge_settings(row.everywhere, row.wishes).talk
+        by_mail = letter_settings.merge_settings(row.player_letter_settings, row.letter_settings).talk
         if row.seat not in owed and (by_mail or row.has_channel):
             letter = OwedLetter(row.seat, f"{TALK_LETTER}/{number}", at + TALK_DELAY_S)
             queries.owe_letter(connection, table, 0, letter)

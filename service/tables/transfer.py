@@ -46,7 +46,10 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TransferredSeat(Struct, frozen=True, forbid_unknown_fields=True):
-    """A seat as it was stored; `person` is an index of the file's list, `link` the hash of the link it had."""
+    """A seat as it was stored; `person` is an index of the file's list, `link` the hash of the link it had.
+
+    Files have the name in quotes.
+    """
 
     person: int | None
     name: str
@@ -61,7 +64,7 @@ class TransferredSeat(Struct, frozen=True, forbid_unknown_fields=True):
     clock_left: int | None
     misses: int
     orders: int
-    wishes: str
+    letter_settings: str = field(name="wishes")
     note: str
     released: bool
     place: int | None

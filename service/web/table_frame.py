@@ -198,7 +198,7 @@ def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
     if place.seat is None:
         return None
     seat, is_playing = table.seats[place.seat], table.position.phase == "playing"
-    settings = letter_settings.merge_settings(seat.player_wishes or "", seat.wishes)
+    settings = letter_settings.merge_settings(seat.player_letter_settings or "", seat.letter_settings)
     note_lines = seat.note.count("\n") + 1
     return OwnSettings(
         note=seat.note,

@@ -144,7 +144,7 @@ def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
 
 def _belongs_in_digest(person: Any, seat: Any) -> bool:
     """Return whether the digest has this turn. What was left to the digest stays there when the settings change."""
-    mode = letter_settings.merge_settings(person.wishes, seat.wishes).letters
+    mode = letter_settings.merge_settings(person.letter_settings, seat.letter_settings).letters
     return mode == "digest" or (mode == "turn" and bool(seat.is_left_to_digest))
 
 

@@ -145,7 +145,7 @@ def load_owed(db: Connection, numbers: Sequence[int]) -> list[OwedNotice]:
 
 def _parse_row(row: Any, absences: tuple[letter_settings.Span, ...]) -> OwedNotice:
     """Return the notice of a row, with what the settings of its reader ask for."""
-    settings, at_table = letter_settings.parse_both(row.wishes or "", row.seat_wishes or "")
+    settings, at_table = letter_settings.parse_both(row.letter_settings or "", row.seat_letter_settings or "")
     kind = find_kind(row.kind)
     request = LetterRequest(
         table=row.table or "",

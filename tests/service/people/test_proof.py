@@ -106,7 +106,7 @@ def test_a_strangers_table_shows_neither_vacations_nor_quiet_hours(strict: Site)
         db.execute(update(people).where(people.c.id == victim).values(calendar=rests))
     snapshot = apps.load_table(strict.app, access.find(strict.app, join(strict)).table)
     assert snapshot.position.seats[1].vacations == ()
-    assert (snapshot.seats[1].calendar, snapshot.seats[1].player_wishes) == (None, None)
+    assert (snapshot.seats[1].calendar, snapshot.seats[1].player_letter_settings) == (None, None)
 
 
 def test_a_confirmed_seat_gets_its_holders_vacations(strict: Site) -> None:

@@ -152,7 +152,7 @@ def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Site) 
     assert wishes in visitor.get(response.location)
 
 
-def test_no_wishes_of_an_erased_person_are_stored(strict: Site) -> None:
+def test_no_letter_settings_of_an_erased_person_are_stored(strict: Site) -> None:
     number = add_person(strict.app, VICTIM)
     visitor, wishes = strict.new_visitor(), strict.app.links.make_preferences_token(number)
     visitor.get(f"/wishes/{wishes}")

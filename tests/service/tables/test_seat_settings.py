@@ -78,18 +78,22 @@ def test_the_switch_leaves_what_else_is_wished_for_at_this_table(site: Site, vis
     own = (seats.c.table == opened.table, seats.c.seat == 0)
     with site.app.store.writing() as connection:
         connection.execute(
-            update(seats).where(*own).values(wishes=letter_settings.dump_settings(TableLetterSettings(plain=True)))
+            update(seats)
+            .where(*own)
+            .values(letter_settings=letter_settings.dump_settings(TableLetterSettings(plain=True)))
         )
     send(visitor, opened.links[0], "at-once", wanted="yes")
     with site.app.store.reading() as connection:
-        wishes = connection.execute(select(seats.c.wishes).where(*own)).scalar_one()
-    assert letter_settings.parse_table_settings(wishes) == TableLetterSettings(plain=True, at_once=True)
+        stored = connection.execute(select(seats.c.letter_settings).where(*own)).scalar_one()
+    assert letter_settings.parse_table_settings(stored) == TableLetterSettings(plain=True, at_once=True)
 
 
 def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     with site.app.store.writing() as connection:
-        connection.execute(update(people).values(wishes=letter_settings.dump_settings(LetterSettings(at_once=True))))
+        connection.execute(
+            update(people).values(letter_settings=letter_settings.dump_settings(LetterSettings(at_once=True)))
+        )
     link = opened.links[site.find_mover(opened)]
     assert " data-at-once" in visitor.get(f"/t/{link}")
     assert " data-at-once" not in send(visitor, link, "at-once", wanted="no")

@@ -104,11 +104,11 @@ def test_a_replaced_player_gets_a_letter_and_leaves_no_settings(site: Site) -> N
     with site.app.store.writing() as connection:
         own = (seats.c.table == opened.table, seats.c.seat == seat)
         before = connection.execute(select(seats.c.person).where(*own)).scalar_one()
-        connection.execute(update(seats).where(*own).values(note="a plan", wishes='{"letters":"none"}'))
+        connection.execute(update(seats).where(*own).values(note="a plan", letter_settings='{"letters":"none"}'))
     joining.take_offered_seat(site.app, token(site, opened, seat), FRITZ)
     with site.app.store.reading() as connection:
         (row,) = connection.execute(select(letters).where(letters.c.person.is_not(None))).all()
-        settings = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
+        settings = connection.execute(select(seats.c.note, seats.c.letter_settings).where(*own)).one()
     assert (row.person, row.kind) == (before, f"replaced/{opened.table}/{seat}/1")
     assert tuple(settings) == ("", "")
     message = personal_letters.write(site.app, LetterRequest("", 0, 0, row.kind, "x@example.org", "X", person=before))

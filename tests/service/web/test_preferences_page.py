@@ -44,7 +44,7 @@ def reader(site: Site, name: str = "Anna") -> Recipient:
 
 def load_table_settings(site: Site, table: str, seat: int = 0) -> TableLetterSettings:
     with site.app.store.reading() as connection:
-        own = select(seats.c.wishes).where(seats.c.table == table, seats.c.seat == seat)
+        own = select(seats.c.letter_settings).where(seats.c.table == table, seats.c.seat == seat)
         return letter_settings.parse_table_settings(connection.execute(own).scalar_one())
 
 

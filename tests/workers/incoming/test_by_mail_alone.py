@@ -27,7 +27,7 @@ def invite_correspondents(app: App, game: str, verdict_wait: int) -> tuple[str, 
     for seat, (guest, language) in enumerate(zip(guests, tongues, strict=True)):
         with app.store.writing() as connection:
             own = update(people).where(people.c.address == guest.address)
-            connection.execute(own.values(language=language, chose=True, wishes='{"plain":true}'))
+            connection.execute(own.values(language=language, chose=True, letter_settings='{"plain":true}'))
         correspondents.append(Correspondent(guest.address, language, seat, 10_000 if seat else verdict_wait))
     return opened.table, correspondents
 

@@ -84,7 +84,7 @@ def vocabulary() -> move_words.Vocabulary:
 
 
 def load_table_settings(app: App, place: Place) -> TableLetterSettings:
-    own = select(seats.c.wishes).where(seats.c.table == place.table, seats.c.seat == place.seat)
+    own = select(seats.c.letter_settings).where(seats.c.table == place.table, seats.c.seat == place.seat)
     with app.store.reading() as connection:
         return letter_settings.parse_table_settings(connection.execute(own).scalar_one())
 

@@ -99,7 +99,7 @@ def start_annas_turn(app: App) -> Place:
     """Start a table where it is Anna's turn, and return her place."""
     places = apps.start_table(app)
     with app.store.writing() as db:
-        db.execute(update(people).values(wishes='{"letters":"digest"}'))
+        db.execute(update(people).values(letter_settings='{"letters":"digest"}'))
     while not (anna := apps.load_table(app, places[0].table).seats[0]).open_since:
         mover, move = apps.find_move(app, places)
         assert apps.submit(app, mover, move).accepted
@@ -127,7 +127,7 @@ def test_words_planted_at_any_table_of_a_digest_act_in_no_quotation(app: App, le
         planted = f"{digest.make_table_sign(apps.load_table(app, place.table).seats[0])}:unsubscribe"
         apps.say(app, Place(place.table, 1, ""), f"{'x' * (length - len(planted))} {planted}")
     send_digest_answer(app, places[0], lambda letter: quote_and_break(letter, 76))
-    assert [apps.load_table(app, place.table).seats[0].wishes for place in places] == ["", ""]
+    assert [apps.load_table(app, place.table).seats[0].letter_settings for place in places] == ["", ""]
 
 
 def test_an_answer_to_a_digest_proves_and_moves_no_seat_that_was_taken_with_a_typed_address(app: App) -> None:

@@ -251,7 +251,7 @@ def test_a_letter_waits_two_hours_for_a_move_if_another_channel_took_the_notice(
 ) -> None:
     mover, waiting, _ = start(any_app)
     with any_app.store.writing() as db:
-        db.execute(update(people).values(wishes=dump_settings(LetterSettings(mail_waits=True))))
+        db.execute(update(people).values(letter_settings=dump_settings(LetterSettings(mail_waits=True))))
     give_turn(any_app, mover, waiting)
     channel_deliveries.run()
     (letter,) = post.claim(any_app)
@@ -265,7 +265,7 @@ def test_a_letter_leaves_at_once_if_no_other_channel_took_the_notice(any_app: Ap
     mover, waiting, _ = start(any_app)
     loft.answer = SenderAnswer("refused", "413")
     with any_app.store.writing() as db:
-        db.execute(update(people).values(wishes=dump_settings(LetterSettings(mail_waits=True))))
+        db.execute(update(people).values(letter_settings=dump_settings(LetterSettings(mail_waits=True))))
     give_turn(any_app, mover, waiting)
     channel_deliveries.run()
     (letter,) = post.claim(any_app)
@@ -286,7 +286,7 @@ def test_remarks_go_by_a_channel_that_wants_them_and_by_mail_only_if_wished(
     if by_mail:
         with any_app.store.writing() as db:
             own = people.c.id == find_person(any_app, waiting).id
-            db.execute(update(people).where(own).values(wishes=dump_settings(LetterSettings(talk=True))))
+            db.execute(update(people).where(own).values(letter_settings=dump_settings(LetterSettings(talk=True))))
     apps.say(any_app, mover, "Well played!")
     clock.advance(20)
     apps.say(any_app, mover, "Shall we pause?")

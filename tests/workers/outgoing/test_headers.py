@@ -146,7 +146,7 @@ def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(relay_app: A
     print(sizes)
     assert {kind: size for kind, size in sizes.items() if size > MAX_LENGTH} == {}
     with relay_app.store.writing() as connection:
-        connection.execute(update(people).values(wishes='{"letters":"digest"}'))
+        connection.execute(update(people).values(letter_settings='{"letters":"digest"}'))
     with relay_app.store.reading() as connection:
         own = (seats.c.table == mover.table, seats.c.seat == mover.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()

@@ -47,14 +47,18 @@ def relay_app(app: App, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.Mo
 def set_letters(app: App, **settings: Any) -> None:
     """Give all people these letter settings."""
     with app.store.writing() as connection:
-        connection.execute(update(people).values(wishes=letter_settings.dump_settings(LetterSettings(**settings))))
+        connection.execute(
+            update(people).values(letter_settings=letter_settings.dump_settings(LetterSettings(**settings)))
+        )
 
 
 def set_table_letters(app: App, place: Place, **settings: Any) -> None:
     own = (seats.c.table == place.table, seats.c.seat == place.seat)
     with app.store.writing() as connection:
         connection.execute(
-            update(seats).where(*own).values(wishes=letter_settings.dump_settings(TableLetterSettings(**settings)))
+            update(seats)
+            .where(*own)
+            .values(letter_settings=letter_settings.dump_settings(TableLetterSettings(**settings)))
         )
 
 

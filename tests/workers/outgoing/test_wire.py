@@ -126,7 +126,7 @@ def test_letters_to_a_person_are_the_same_to_every_parser(relay_app, smtp_sink, 
     for place in places:
         assert apps.submit(relay_app, place, "sit word").accepted
     with relay_app.store.writing() as connection:
-        connection.execute(update(people).values(wishes='{"letters":"digest"}', confirmed_at=None))
+        connection.execute(update(people).values(letter_settings='{"letters":"digest"}', confirmed_at=None))
     place, _ = apps.find_move(relay_app, places)
     seat = apps.load_table(relay_app, place.table).seats[place.seat]
     other = apps.load_table(relay_app, place.table).seats[1 - place.seat]
