@@ -104,8 +104,8 @@ def clean_address(text: str) -> str:
     """Return an e-mail address in its stored form; raise Refused if it is none."""
     address = text.strip()
     local, _, domain = address.rpartition("@")
-    has_dots_at_ends = local.startswith(".") and local.endswith(".")
-    if not _is_address(address) or has_dots_at_ends:
+    has_dot_at_end = local.startswith(".") or local.endswith(".")  # an e-mail to it could not be written
+    if not _is_address(address) or has_dot_at_end:
         shown = "".join(letter if letter.isprintable() else "?" for letter in address[:60])
         raise Refused("“{address}” is not an e-mail address; it should look like anna@example.org.", address=shown)
     return f"{local}@{domain.rstrip('.').lower()}"

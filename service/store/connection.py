@@ -259,7 +259,8 @@ def _make_peek_engine(engine: Engine) -> Engine:
     if engine.dialect.name == "sqlite":
         return engine
     pool: dict[str, Any] = {"pool_size": 8, "max_overflow": 0, "pool_timeout": 10, "pool_reset_on_return": None}
-    peeks = create_engine(engine.url, isolation_level="AUTOCOMMIT", connect_args=CONNECT_ARGS, **pool)
+    options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "connect_args": CONNECT_ARGS, "hide_parameters": True}
+    peeks = create_engine(engine.url, **options, **pool)
     _ping_idle(peeks)
     return peeks
 

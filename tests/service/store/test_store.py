@@ -15,7 +15,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, func, insert, inspect, select, text
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from engine import log
 from engine.log import SealedEntry
@@ -346,3 +346,12 @@ def test_a_lost_connection_is_told_of_once_and_not_used_again(migrated_postgres_
             with connect() as connection:
                 assert queries.fetch(connection, BACKEND, {})
             assert store.outage.since is None
+
+
+@pytest.mark.parametrize("way", ["peeking", "reading", "writing"])
+def test_an_error_does_not_tell_the_values_of_a_statement(migrated_postgres_url: str, way: str) -> None:
+    with closing(Store(migrated_postgres_url)) as store:
+        with pytest.raises(DBAPIError) as error, getattr(store, way)() as connection:
+            connection.execute(text("SELECT 1 FROM no_such_table WHERE id = :address"), {"address": "anna@example.org"})
+        assert "no_such_table" in str(error.value)
+        assert "anna@example.org" not in str(error.value)

@@ -218,6 +218,8 @@ def test_one_of_two_guests_gets_the_last_seat(site: Site) -> None:
         (Invitee("ANNA", "other@example.org"), "is called ANNA already"),
         (Invitee("Bert", "no"), "is not an e-mail address"),
         (Invitee("Bert", "bert@example"), "“bert@example” is not an e-mail address"),
+        (Invitee("Bert", ".bert@example.org"), "“.bert@example.org” is not an e-mail address"),
+        (Invitee("Bert", "bert.@example.org"), "“bert.@example.org” is not an e-mail address"),
         (Invitee("", "bert@example.org"), "Please give every player a name"),
     ],
 )
