@@ -57,7 +57,9 @@ STANDARD_METHODS = (0, 0, 0)  # of compression and filtering, and not interlaced
 NO_FILTER = b"\0"  # of a row
 
 SPRITE_PART = re.compile(r'(<svg class="sprite".*?)</svg>', re.DOTALL)  # splits: sprites, and what is between them
-SPRITE_BOX = re.compile(r'<svg class="sprite"[^>]*? x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)" ')
+SPRITE_BOX = re.compile(
+    r'<svg class="sprite"[^>]*? x="(?P<x>.+?)" y="(?P<y>.+?)" width="(?P<width>.+?)" height="(?P<height>.+?)" '
+)
 DEFINITIONS = re.compile(r"<defs>.*?</defs>", re.DOTALL)
 DEFINITION = re.compile(r'<g id="(.*?)".*?(?=<g id="|</defs>)', re.DOTALL)
 REFERENCE = re.compile(r'href="#(.*?)"')
@@ -308,7 +310,7 @@ def paint_picture(svg: str) -> Image.Image:
     for part, box in parts:
         if box:
             colours, cover = next(sprites)
-            left, top = float(box[1]) * scale, float(box[2]) * scale
+            left, top = float(box["x"]) * scale, float(box["y"]) * scale
             painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
         elif "<" in part:
             layer = paint_svg(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *painting.size)
@@ -332,7 +334,7 @@ def _collect_definitions(part: str, definitions: dict[str, str]) -> str:
 
 def _make_sprite_key(part: str, box: re.Match[str], scale: float, definitions: dict[str, str]) -> SpriteKey:
     drawing = part[box.end() :]
-    width, height = float(box[3]) * scale, float(box[4]) * scale
+    width, height = float(box["width"]) * scale, float(box["height"]) * scale
     return drawing + _collect_definitions(drawing, definitions), round(width), round(height)
 
 

@@ -36,9 +36,10 @@ ELIDABLE = re.compile(r"\b([Dd]|[Qq]u)e (?=%\((\w+)\)s)")
 MINUTE_S = 60
 VOWEL = re.compile(r"[aeiouàâæéèêëîïôöœùûü][^\W\d]", re.IGNORECASE)  # not a field of a board such as A1
 
-FIRST, THEN, LAST = "\ue000", "\ue001", "\ue002"  # private-use characters, which players cannot type
+# Around a place and then its words: private-use characters, which players cannot type.
+PLACE_START, WORDS_START, MARK_END = "\ue000", "\ue001", "\ue002"
 COORDINATE = re.compile(r"[A-Z]\d{1,3}|-?\d+,-?\d+")
-PLACE_MARK = re.compile(f"{FIRST}([^{THEN}]*){THEN}([^{LAST}]*){LAST}")
+PLACE_MARK = re.compile(f"{PLACE_START}([^{WORDS_START}]*){WORDS_START}([^{MARK_END}]*){MARK_END}")
 
 
 def get_catalogue_path(language: str, domain: str) -> Path:
@@ -308,7 +309,7 @@ def name_place(place: str, words: str = "") -> str:
 
 def mark_place(place: str, words: str = "") -> str:
     """Return the words for a place with invisible marks around them, so that a page can make a link of them."""
-    return f"{FIRST}{place}{THEN}{words or place}{LAST}"
+    return f"{PLACE_START}{place}{WORDS_START}{words or place}{MARK_END}"
 
 
 def remove_place_marks(text: str) -> str:

@@ -73,7 +73,7 @@ def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: i
     body = canonical_json.encode(entry)
     digest = log.compute_digest(seed, entry.seq, body)
     if reveal:
-        return Link(digest, True, canonical_json.decode_object(body))
+        return Link(digest, whole=True, entry=canonical_json.decode_object(body))
     return log.make_link(seed, entry, log.redact(game, entry, seat), digest)
 
 
@@ -283,7 +283,7 @@ def get_task(lesson: Lesson, language: str) -> str:
 
 
 def get_goal(name: str, language: str) -> str:
-    """Return how a game is won, as its first lesson says it in this language, or in English."""
+    """Return how a game with lessons is won, as its first one says it in this language, or in English."""
     goals = load_lessons(name)[0].scenario.goals
     return goals.get(language) or goals.get("en", "")
 

@@ -127,7 +127,7 @@ def load_rulebook(name: str, language: str = SOURCE) -> Rulebook:
 
 
 def load_things(name: str) -> list[dict[str, str]]:
-    """Load the paragraphs that explain things on the board: each is given for a pattern of names of things."""
+    """Load which paragraph explains a thing on the board: its `rule`, by a `pattern` of names; may be empty."""
     path = catalogue.get_folder(name) / "book" / "things.toml"
     things: list[dict[str, str]] = tomllib.loads(path.read_text("utf-8"))["things"] if path.exists() else []
     return things

@@ -273,11 +273,12 @@ def draw_sprite(
     `pixel` is the size of a pixel in the units of the piece, `board_pixel` that in the units of the board if they
     differ. With a `token`, the piece can be touched in a lesson.
     """
-    left, top = math.floor(reach[0] / pixel), math.floor(reach[1] / pixel)
-    wide, high = math.ceil(reach[2] / pixel) - left, math.ceil(reach[3] / pixel) - top
-    place = (round(x / pixel) + left, round(y / pixel) + top, wide, high)
+    to_left, up, to_right, down = (distance / pixel for distance in reach)
+    left, top = math.floor(to_left), math.floor(up)
+    width, height = math.ceil(to_right) - left, math.ceil(down) - top
+    place = (round(x / pixel) + left, round(y / pixel) + top, width, height)
     frame = (round(pixels * (board_pixel or pixel), 4) for pixels in place)
-    view_box = (round(pixels * pixel, 4) for pixels in (left, top, wide, high))
+    view_box = (round(pixels * pixel, 4) for pixels in (left, top, width, height))
     attribute = f' data-token="{token}"' if token else ""
     return Markup(f"{SPRITE % (attribute, *frame, *view_box)}{drawing}</svg>")  # noqa: S704 - drawn by our templates
 

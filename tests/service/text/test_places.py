@@ -28,7 +28,7 @@ def test_marked_prose_has_the_same_words_and_names_places(name: str, language: s
     plain, marked = (narrate(name, Narrator(rules, NAMES, language, marked=marks)) for marks in (False, True))
     assert [languages.remove_place_marks(text) for text in marked] == plain
     assert any("data-at=" in languages.link_places(text) for text in marked)
-    assert not any(languages.FIRST in text for text in plain)
+    assert not any(languages.PLACE_START in text for text in plain)
 
 
 @pytest.mark.parametrize("name", catalogue.find_all())
@@ -40,7 +40,7 @@ def test_labels_have_no_marks(name: str) -> None:
     for seat in range(2):
         for move in list(iter_moves(rules.menu(state, seat)))[:20]:
             texts += [narrator.label_verb(move.verb), *(narrator.label_token(move.verb, token) for token in move.args)]
-    assert not any(languages.FIRST in one for one in texts)
+    assert not any(languages.PLACE_START in one for one in texts)
 
 
 def test_a_sentence_is_escaped_and_its_places_are_links() -> None:
