@@ -18,9 +18,9 @@ from service.store import channel_queries, queries
 from service.store.channel_queries import ChannelRow
 from service.store.schema import channels as channel_table
 
+DEFAULT_GROUPS = ("turn", "reminder", "news", "invitation", "end")  # the others are for those who choose them
 # Each kind of letter belongs to one of these, or goes by mail alone; see `workers/outgoing/letter.py`.
-GROUPS = ("turn", "reminder", "news", "invitation", "end", "talk", "digest")
-FIRST_GROUPS = GROUPS[:5]  # of a new channel: remarks, and the list of a day, are for those who choose them
+GROUPS = (*DEFAULT_GROUPS, "talk", "digest")
 MAX_CHANNELS = 20  # of a person
 MAX_LABEL_CHARS, MAX_ADDRESS_CHARS, MAX_ERROR_CHARS = 60, 2_000, 300
 FAILING_MAX_S = 3 * DAY_S  # a channel that takes nothing for this long is switched off
@@ -40,7 +40,7 @@ class NewChannel(Struct, frozen=True):
     label: str
     address: str
     secret: str = ""
-    groups: Collection[str] = FIRST_GROUPS
+    groups: Collection[str] = DEFAULT_GROUPS
     table: str = ""
     link_number: int = 0
 
@@ -48,7 +48,8 @@ class NewChannel(Struct, frozen=True):
 def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
     """Add a channel and return its number, and owe its owner a letter about it.
 
-    If the person has a channel with this address, it gets the new secret and is switched on, and no letter is owed.
+    If the person has a channel with this address, for all tables or for the same one, it gets the new secret and is
+    switched on, and no letter is owed.
     """
     own = (channel_table.c.person == person.id, channel_table.c.kind == new.kind)
     same = channel_queries.list_channels(db, *own, channel_table.c.address == new.address)
@@ -88,13 +89,13 @@ def list_own(db: Connection, person: ProvenPerson) -> list[ChannelRow]:
 
 
 def find_own(db: Connection, person: ProvenPerson, channel: int) -> ChannelRow | None:
-    """Return this channel of a person; None if it belongs to another."""
+    """Return this channel of a person; None if it is gone or belongs to another."""
     own = (channel_table.c.person == person.id, channel_table.c.id == channel)
     return next(iter(channel_queries.list_channels(db, *own)), None)
 
 
 def find(db: Connection, channel: int) -> ChannelRow | None:
-    """Return the channel with this number."""
+    """Return the channel with this number; None if it is gone."""
     return next(iter(channel_queries.list_channels(db, channel_table.c.id == channel)), None)
 
 
