@@ -12,6 +12,7 @@ from msgspec import Struct
 from service.settings import Settings
 
 TABLE_MARK_CHARS = 6
+PROOF_BYTES = 20  # of a token; in base32 they are 32 characters
 # How much of a proof of 32 characters there is where space is short; each character has five bits.
 ANSWER_PROOF_CHARS, BOUNCE_PROOF_CHARS, VISITOR_CHARS = 26, 16, 16
 
@@ -146,7 +147,7 @@ class Links:
         return self._derive_token("fingerprint")
 
     def _derive_token(self, purpose: str) -> str:
-        made = hmac.digest(self._secret, purpose.encode(), "sha256")[:20]
+        made = hmac.digest(self._secret, purpose.encode(), "sha256")[:PROOF_BYTES]
         return base64.b32encode(made).decode().lower()
 
 

@@ -209,7 +209,7 @@ def _refuse_unknown(names: Iterable[str]) -> None:
     files = [f"{name}{FILE_SUFFIX}" for name in VARIABLES]
     for name in sorted(names):
         if name.startswith(PREFIX) and name not in (*VARIABLES, *OTHER_VARIABLES):
-            close = difflib.get_close_matches(name, sorted([*VARIABLES, *files]), 1, 0.6)
+            close = difflib.get_close_matches(name, sorted([*VARIABLES, *files]), n=1)
             raise Refused(
                 "There is no setting {name}. {advice}",
                 name=name,
@@ -305,7 +305,7 @@ def _refuse_other_choices(name: str, text: str, words: tuple[str, ...]) -> None:
 
 
 def _refuse_out_of_range(name: str, number: float, least: int, most: int) -> None:
-    if not least <= number <= most:  # as it is for the float NaN, too
+    if not least <= number <= most:  # a comparison in this order refuses NaN too
         raise Refused(
             "DEPESCHE_{name} has to be a number from {least} to {most}, not {number}.",
             name=name.upper(),

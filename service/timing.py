@@ -21,6 +21,7 @@ from service.settings import DAY_S
 
 HOUR_S = 3_600
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S  # between tries to send something
+MAX_DOUBLINGS = 16  # of the first pause: it is longer than the longest by then
 SATURDAY = 5
 CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
 Seconds = Annotated[int, Meta(ge=0, le=366 * DAY_S)]
@@ -259,5 +260,6 @@ def check_calendar(calendar: Calendar) -> Calendar:
 
 def compute_retry_pause(failures: int, asked_s: int = 0) -> int:
     """Return the seconds until something is sent again: twice as many after each failure, or as the receiver asks."""
-    doubled_s: int = min(FIRST_PAUSE_S * 2 ** min(failures, 16), LONGEST_PAUSE_S)
+    doublings = min(failures, MAX_DOUBLINGS)
+    doubled_s: int = min(FIRST_PAUSE_S * 2**doublings, LONGEST_PAUSE_S)
     return max(doubled_s, min(asked_s, LONGEST_PAUSE_S))

@@ -42,7 +42,7 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 CHANGES = "changes"
 VERDICTS = "verdicts"
 MAX_MESSAGES = 1_000  # for those who ask for a verdict a moment after it came
-SUBSCRIBE_S, POLL_S, RETRY_S = 1.0, 30.0, 0.5
+SUBSCRIBE_S, POLL_S, RETRY_S = 1.0, 30.0, 0.5  # of the thread that receives verdicts
 LOOK_S = 1.0  # between two looks for work without Redis
 OUTAGE_WAIT_S = 0.2  # instead of the whole wait, while no verdict can come
 Receive = Callable[[bytes], object]
@@ -84,15 +84,15 @@ class Wakeups:
                 woken: Any = self._blocking_redis.execute_command("BLPOP", *keys, seconds)  # type: ignore[no-untyped-call]
             if not woken:
                 return ()
-            self._execute("DEL", woken[0])  # one look for work is enough for all wake-ups so far
+            key, request = woken
+            self._execute("DEL", key)  # one look for work is enough for all wake-ups so far
         except RedisError:
             time.sleep(min(seconds, LOOK_S))
             return queues
-        name, request = (part.decode() for part in woken)
         clear_contextvars()
-        if REQUEST_ID.fullmatch(request):
-            bind_contextvars(request=request)
-        return (name.removeprefix("wakeup:"),)
+        if REQUEST_ID.fullmatch(request.decode()):
+            bind_contextvars(request=request.decode())
+        return (key.decode().removeprefix("wakeup:"),)
 
     def start_job(self, job: str) -> None:
         """Let RQ start a job as soon as a worker is free, unless one waits for a worker already."""
@@ -108,7 +108,7 @@ class Wakeups:
 
     @contextmanager
     def _log_outages(self) -> Iterator[None]:
-        """Log once that Redis is away, and once that it is back."""
+        """Record that Redis did not answer, or that it answers again after an outage; `Outage` logs both."""
         try:
             yield
         except RedisError as error:

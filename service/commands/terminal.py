@@ -54,7 +54,7 @@ def suggest(word: str, choices: Iterable[str]) -> str:
     """Return the choice most like a word, as the end of a sentence; empty if none is."""
     import difflib  # imported late, because it slows the start
 
-    close = difflib.get_close_matches(word, list(choices), 1, 0.6)
+    close = difflib.get_close_matches(word, list(choices), n=1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
