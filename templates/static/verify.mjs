@@ -627,7 +627,7 @@ function findMover(events, seat) {
   return place < 0 ? seat : (events[place].get("seat") ?? null)
 }
 
-// The own events of a table that awaits a round: the round itself, going on without it, leaving, and what draws nothing.
+// The own events of a table that awaits a round: the round itself, going on without it, leaving, or what draws nothing.
 function listEventsWhileAwaiting(table, seat, verb, words, events, forbid) {
   const { awaited, sealing } = table,
     taken = seat !== null && table.seats[seat].status === "taken" && !words.length
