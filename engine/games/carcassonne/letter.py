@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from engine.games.carcassonne.coordinates import TILE_SIZE, Point
+from engine.games.carcassonne.scoring import SCORERS
 from engine.games.carcassonne.tiles import TRACK
 
 PLATE_LETTER_PIXELS, PLATE_HEIGHT = 15.5, 1.35
@@ -31,15 +32,27 @@ MIN_COLUMNS, MIN_ROWS = 6, 4
 MARGIN_BESIDE, MARGIN_ABOVE = 120, 90
 """The room around the land, beside it and above and below it, in units of the land."""
 
-INNER_WIDTH = 956
-LINE_HEIGHT = 44
+INNER_WIDTH, LINE_HEIGHT = 956, 44
+"""The width of all mats beside each other, and the height of a line of things or names."""
+
 MAT_X, MAT_Y, MAT_GAP = 22, 18, 6
 MAT_HEAD, THINGS_MARGIN, THING_WIDTH = 56, 30, 70
+"""Where the mats begin and how far they are from those below; the height of the head of a mat, the room that is free
+beside its things, and the width of each."""
+
+FEW_THINGS = 4
+"""The most things of a seat for which a third of the width is enough."""
+
 HAND_Y, HAND_HEIGHT, HAND_HEIGHT_WITH_TURNS, HAND_GAP = 20, 136, 166, 8
-TRACK_HEIGHT = 122
-NAMED_ABREAST = 4
+TRACK_HEIGHT, NAMED_ABREAST = 122, 4
+"""How far down the hand begins if the mats have no height, its height and the gap below it; the height of the track,
+and how many kinds of figures are named in a line below that."""
+
 SPACE_WIDTH, SPACE_X, SPACE_ROWS = 38.1, 24, (10, 60)
 """The spaces of the track: the width of each, where the first begins, and where each of the two rows is."""
+
+SPACE_MIDDLE, SPACE_COLUMNS, FIRST_IN_SPACE, LAST_BELOW_FIRST = 18, (10, 26), 11, 17
+"""The middle of a space, its two columns if figures share it, the first figure in a column, and the last below it."""
 
 PIECES_LEFT = {"abbey": "abbeys", "bridge": "bridges", "castle": "castles_left", "floor": "floors"}
 """The pieces that a seat has besides its figures, each with the field of the view that counts them."""
@@ -154,8 +167,8 @@ def _list_things(view: Any, seat: int) -> Things:
 
 
 def _count_mats_abreast(things: Sequence[Things]) -> int:
-    """Return how many mats are beside each other: two if they are full, or if that leaves no gap."""
-    return 2 if max(map(len, things)) > 4 or len(things) in (2, 4) else 3
+    """Return how many mats are beside each other: two if they are full, or if two or four seats fill their rows."""
+    return 2 if max(map(len, things)) > FEW_THINGS or len(things) in (2, 4) else 3
 
 
 def _count_rows(number: int, abreast: int) -> int:
@@ -175,7 +188,7 @@ def _place_on_track(track: Sequence[Sequence[int]], top: float) -> list[TrackFig
     sharing, placed = Counter(steps % TRACK for own in track for steps in own), Counter[int]()
     figures = []
     for seat, own in enumerate(track):
-        for token, steps in zip(("meeple", "woman"), own, strict=False):
+        for token, steps in zip(SCORERS, own, strict=False):
             space = steps % TRACK
             x, y = locate_space(space)
             dx, dy = _locate_in_space(placed[space], sharing[space])
@@ -187,8 +200,8 @@ def _place_on_track(track: Sequence[Sequence[int]], top: float) -> list[TrackFig
 def _locate_in_space(number: int, sharing: int) -> tuple[float, float]:
     """Return where a figure is in its space, by its number among those that share it: they are in two columns."""
     rows = _count_rows(sharing, 2)
-    dx = 18 if sharing == 1 else 10 + 16 * (number % 2)
-    dy = 18 if rows == 1 else 11 + 17 / (rows - 1) * (number // 2)
+    dx = SPACE_MIDDLE if sharing == 1 else SPACE_COLUMNS[number % 2]
+    dy = SPACE_MIDDLE if rows == 1 else FIRST_IN_SPACE + LAST_BELOW_FIRST / (rows - 1) * (number // 2)
     return dx, dy
 
 
