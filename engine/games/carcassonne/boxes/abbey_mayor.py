@@ -88,7 +88,6 @@ get_abbeys_left = make_getter("abbeys", tuple[int, ...])
 get_seats_with_overtime = make_getter("late", tuple[int, ...])
 """The seats that had their turn after the last tile."""
 
-
 get_waiting_wagons = make_getter("wagons", tuple[Figure, ...])
 """The wagons whose features were scored in this round, and which may still drive on."""
 
@@ -228,8 +227,8 @@ class AbbeyMayor(BoxHooks):
     def begin_overtime(self, state: State, rules: Rules) -> OvertimeBegan | None:
         """§18.4: After the last tile let all seats place their abbeys, from the left of the seat on turn."""
         for seat in list_seats_after_turn(state):
-            is_left_out = seat in get_seats_with_overtime(state)
-            if not is_left_out and self.offer_instead_of_tile(replace(state, turn=seat), rules, Part()):
+            had_overtime = seat in get_seats_with_overtime(state)
+            if not had_overtime and self.offer_instead_of_tile(replace(state, turn=seat), rules, Part()):
                 return OvertimeBegan(seat)
         return None
 

@@ -79,6 +79,7 @@ class Abbot(BoxHooks):
         return Choice("recall", tuple((figure.place,) for figure in own), "8.3") if own else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§8.4: Take the abbot back, and award the points of his place; only edition 1 adds bonuses."""
         figure = find_figure(state, move.args[0])
         feature = state.features[find_figure_root(state, figure)]
         awards = [Award(seat, scoring.count_points(state, rules, feature, "recalled"), feature.kind)]

@@ -111,10 +111,13 @@ class BoughtTileTaken(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def get_auction(state: State) -> Auction | None:
-    """Return the auction that goes on."""
+    """Return the auction that goes on; None if there is none."""
     auction: Auction | None = get_field(state, "auction")
     return auction
 
+
+is_auction_due = make_getter(BAZAAR, bool)
+"""Whether a bazaar was placed in this turn, and its tiles have not been drawn yet."""
 
 get_bought_tiles = make_getter("bought", tuple[tuple[str, ...], ...])
 """The tiles that each seat has bought and not used yet."""
@@ -232,14 +235,15 @@ class Bazaars(BoxHooks):
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> BazaarPlaced | None:
         """§23.9, §23.11: A bazaar is due for its tile, unless that was bought in one."""
-        has_bazaar = BAZAAR in PIECES[event.tile][0].signs and not get_field(state, BAZAAR)
+        if BAZAAR not in PIECES[event.tile][0].signs or is_auction_due(state):
+            return None
         is_bought = BOUGHT_NOTE + get_plain_name(event.tile) in get_current_part(state).notes
-        return BazaarPlaced(state.turn) if has_bazaar and not is_bought else None
+        return None if is_bought else BazaarPlaced(state.turn)
 
     def end_turn(self, state: State, rules: Rules, part: Part, chance: Chance) -> AuctionBegan | None:
         """§23.9: Draw as many tiles as there are seats, if there are as many."""
         seats = len(state.track)
-        if not get_field(state, BAZAAR) or count_tiles_left(state) < seats:
+        if not is_auction_due(state) or count_tiles_left(state) < seats:
             return None
         tiles = list[str]()
         for _ in range(seats):
@@ -248,12 +252,13 @@ class Bazaars(BoxHooks):
         return AuctionBegan(tuple(tiles), tuple(list_seats_after_turn(state)))
 
     def take_own_tile(self, state: State, rules: Rules, seat: int) -> BoughtTileTaken | None:
-        """§23.11: A seat uses its tile at the beginning of its turn: the coming one, or the first part of this one."""
+        """§23.11: A seat uses its tile when its turn comes next, or in the first part of a turn that is going on."""
         own, work = get_bought_tiles(state)[seat], state.work[-1]
         begins_turn = seat != state.turn or (isinstance(work, Part) and work.kind == "turn")
         return BoughtTileTaken(seat, own[0]) if own and begins_turn else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """§23.10: Let the seat pick a tile, bid, or choose between buying and selling, as the auction goes on."""
         auction = require_auction(state)
         if not auction.tile:
             return (Choice("pick", tuple((str(number),) for number in range(1, len(auction.tiles) + 1)), "23.10"),)
@@ -299,8 +304,10 @@ class Bazaars(BoxHooks):
             return points
         if auction.bidder is None or seat not in (auction.bidder, auction.seats[0]):
             return points + ANY_TILE
-        value = value_tile(state, auction.tile, seat)
-        return points + (value - auction.bid if seat == auction.bidder else max(value - auction.bid, auction.bid))
+        gain = value_tile(state, auction.tile, seat) - auction.bid
+        if seat == auction.bidder:
+            return points + gain
+        return points + max(gain, auction.bid)  # the picker buys the tile, or is paid the bid
 
     def prune_menu(self, state: State, rules: Rules, seat: int, menu: Menu) -> Menu:
         """Leave out what costs more than the tile is worth: in a game that is nearly decided all bids look the same."""

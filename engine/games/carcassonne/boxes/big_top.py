@@ -69,7 +69,7 @@ get_animals_left = make_getter("animals", tuple[int, ...])
 def apply_circus_shown(state: State, event: CircusShown) -> State:
     left = list(get_animals_left(state))
     left.remove(event.animal)
-    if state.work:
+    if state.work:  # not in the final scoring
         state = change_part(state, step="score")
     return apply_awards(replace(state, tent="", animals=tuple(left)), event.awards)
 

@@ -104,7 +104,7 @@ get_lords_pay = make_getter("lords_pay", dict[str, int])
 
 
 def find_lord(state: State, castle: Castle) -> Figure | None:
-    """Return the meeple in a castle."""
+    """Return the meeple in a castle; None if it is empty."""
     return next(iter(state.features[castle.root].figures), None)
 
 

@@ -127,6 +127,7 @@ def apply_city_declined(state: State, event: CityDeclined) -> State:
 
 
 def apply_citizens_asked(state: State, event: CitizensAsked) -> State:
+    """Ask the seats one after the other: the first one is pushed last."""
     state = add_note(state, _name_question(event.place))
     for seat in reversed(event.seats):
         state = push_work(state, Task("citizens", seats=(seat,), place=event.place))
@@ -229,7 +230,7 @@ class Count(StartBlock):
         return CityOpened(state.turn) if list(self._list_ways_in(state, rules)) else None
 
     def _list_ways_in(self, state: State, rules: Rules) -> Iterator[tuple[str, str]]:
-        """§30.2: Yield each kind of meeple in the supply with each quarter that it can enter."""
+        """§30.2: Yield each kind of meeple in the supply with each quarter that it can enter: an abbot only one."""
         for kind, number in state.supply[state.turn].items():
             if number and kind not in rules.non_meeples:
                 yield from ((kind, quarter) for quarter in QUARTERS if kind != "abbot" or quarter == CATHEDRAL_QUARTER)
@@ -237,6 +238,7 @@ class Count(StartBlock):
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CitizensAsked | None:
         """§30.4: Before completed features are scored, ask whether meeples come to them from their quarters."""
         ask_all = editions.asks_citizens_before_churches(state.edition)
+        # A farm with a barn is scored without being one of the completed features.
         roots = (*get_current_part(state).done, root) if ask_all else (root,)
         questions = (self._ask(state, rules, one) for one in roots)
         return next((question for question in questions if question), None)
@@ -267,6 +269,7 @@ class Count(StartBlock):
         return int(is_at_wall(state, farm, cells))
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """§30.2 to §30.5: Offer ways into the city, or out of it: onto the feature of the task, without one onto farms."""
         if task.step == "city":
             targets = [TO_COUNT + quarter for quarter in QUARTERS]
             entries = ((kind, quarter, to) for kind, quarter in self._list_ways_in(state, rules) for to in targets)
@@ -284,19 +287,18 @@ class Count(StartBlock):
         return next(name for name, kind in QUARTERS.items() if kind == ground)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
-        match move.args:
-            case ("outside",):
-                return [CityDeclined(seat)]
-            case ("remain",):
-                return [CitizensRemained(seat)]
-            case (kind, quarter, to):
-                return [CityEntered(_make_citizen(state, seat, kind, quarter), to.removeprefix(TO_COUNT))]
-            case (kind, *farm):
-                task = get_current_task(state)
-                citizens = find_citizens(state, seat, self._find_quarter(state, task))
-                citizen = next(one for one in citizens if one.kind == kind)
-                return [CitizenMoved(citizen, read_figure(state, seat, kind, farm[0] if farm else task.place))]
-        raise AssertionError(move)
+        if move.args == (OUTSIDE,):
+            return [CityDeclined(seat)]
+        if move.args == (REMAIN,):
+            return [CitizensRemained(seat)]
+        if move.verb == "enter":
+            kind, quarter, to = move.args
+            return [CityEntered(_make_citizen(state, seat, kind, quarter), to.removeprefix(TO_COUNT))]
+        kind, *farm = move.args
+        task = get_current_task(state)
+        citizens = find_citizens(state, seat, self._find_quarter(state, task))
+        citizen = next(one for one in citizens if one.kind == kind)
+        return [CitizenMoved(citizen, read_figure(state, seat, kind, farm[0] if farm else task.place))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         return CITIZEN_POINTS * sum(citizen.seat == seat for citizen in get_citizens(state))

@@ -35,13 +35,16 @@ def apply_fairy_moved(state: State, event: FairyMoved) -> State:
 
 
 def get_figure_with_fairy(state: State) -> Figure | None:
-    """Return the figure that the fairy is beside."""
+    """Return the figure that the fairy is beside; None before she is placed.
+
+    The figure may have left since; from edition 6 on its seat is then `NO_SEAT`.
+    """
     figure: Figure | None = get_field(state, "fairy")
     return figure
 
 
 def get_fairy_place(state: State) -> str:
-    """Return the place of the figure that the fairy is beside, for the view."""
+    """Return the place of the figure that the fairy is beside, for the view; empty before she is placed."""
     figure = get_figure_with_fairy(state)
     return figure.place if figure else ""
 

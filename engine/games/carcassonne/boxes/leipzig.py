@@ -93,6 +93,7 @@ get_merchants = make_getter("merchants", tuple[Figure, ...])
 
 
 def apply_market_opened(state: State, event: MarketOpened) -> State:
+    """Ask the seats one after the other: the first one is pushed last."""
     state = add_note(state, _name_question(event.place))
     for seat in reversed(event.seats):
         state = push_work(state, Task("leipzig", seats=(seat,), place=event.place))
@@ -100,6 +101,7 @@ def apply_market_opened(state: State, event: MarketOpened) -> State:
 
 
 def apply_merchant_sent(state: State, event: MerchantSent) -> State:
+    """Move the meeple to its quarter; from edition 4 on a wagon there does not drive on."""
     state = send_home(lift_figures(pop_work(state), (event.figure,)), event.companions)
     if not editions.drives_from_leipzig(state.edition):
         wagons = tuple(wagon for wagon in get_field(state, "wagons") if wagon != event.figure)
@@ -236,6 +238,7 @@ class Leipzig(StartBlock):
         return ()
 
     def _pay(self, state: State, quarter: str, seats: Sequence[int], count: int) -> tuple[Award, ...]:
+        """Return an award for each of these seats with a meeple in a quarter, which pays for so many things."""
         points = BONUSES[quarter] * count
         return tuple(Award(seat, points, "leipzig") for seat in seats if points and is_in_quarter(state, seat, quarter))
 

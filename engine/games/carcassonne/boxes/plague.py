@@ -250,7 +250,7 @@ class Plague(BoxHooks):
         return replace(state, base_tiles_later=_count_base_tiles(state) - BASE_TILES_FIRST)
 
     def filter_bag(self, state: State, rules: Rules, bag: Sequence[str]) -> Sequence[str]:
-        """§33.1: The first tiles are tiles of the base game."""
+        """§33.1: The first tiles are of the base game, until no more than `base_tiles_later` of these are left."""
         if _count_base_tiles(state) <= get_field(state, "base_tiles_later"):
             return bag
         return [tile for tile in bag if tile in BASE_TILES] or bag

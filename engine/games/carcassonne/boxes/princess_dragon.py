@@ -200,7 +200,7 @@ class PrincessDragon(BoxHooks):
             if is_free(rules, state.features[root]) and (segment.kind == "field" or state.features[root].open)
         ]
         options = [(kind, goal) for kind, segments in kinds for ground, goal in goals if ground in segments]
-        near = list_nine_cells(part.cell)
+        near = list_nine_cells(part.cell)  # the big top itself offers the pyramids there
         far = [cell for cell in list_open_pyramids(state, state.tiles) if cell not in near] if supply["meeple"] else []
         return [*options, *(("meeple", f"{cell}/{ACROBATS}") for cell in far)]
 

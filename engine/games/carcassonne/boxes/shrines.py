@@ -71,6 +71,7 @@ class Shrines(BoxHooks):
         return ChallengeLost(losers) if losers else None
 
     def _find_losers(self, state: State, rules: Rules, cells: Sequence[str]) -> Iterator[Figure]:
+        """Yield the figures on those of the rivals on these cells that are not complete."""
         for cell in cells:
             feature = state.features[find_token_root(state, cell, CLOISTER)]
             if feature.open:

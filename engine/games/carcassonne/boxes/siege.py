@@ -129,7 +129,7 @@ class Siege(BoxHooks):
             return [Stayed(seat)]
         figure = find_figure(state, move.args[0])
         feature = state.features[find_figure_root(state, figure)]
-        if figure.kind in rules.non_meeples:
+        if figure.kind in rules.non_meeples:  # only a meeple has companions, such as a builder
             return [Escaped((figure,))]
         return [Escaped((figure, *scoring.find_companions(state, rules, feature, figure)))]
 

@@ -65,7 +65,7 @@ def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
     """Put up the tollhouse of a seat, or move it; moving keeps its side."""
     tollhouses = get_tollhouses(state)
     side = next((side for seat, side in tollhouses.values() if seat == event.seat), SMALL)
-    others = {cell: house for cell, house in tollhouses.items() if house[0] != event.seat}
+    others = {cell: (owner, its_side) for cell, (owner, its_side) in tollhouses.items() if owner != event.seat}
     since = {**get_first_segments(state), event.cell: state.tiles[get_current_part(state).cell].first}
     state = finish_figure_step(state)
     return replace(state, tollhouses={**others, event.cell: (event.seat, side)}, since=since)

@@ -303,6 +303,7 @@ class Tower(BoxHooks):
         return PrisonersExchanged((latest, own[0])) if own else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """§22.3, §22.5: Offer the own prisoners of the other seat for an exchange, or the meeples within reach."""
         if task.step == "exchange":
             own = _list_own_prisoners(state, seat, task.number)
             return (Choice("exchange", tuple((one.kind,) for one in own), "22.5"),)

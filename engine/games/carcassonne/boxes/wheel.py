@@ -179,7 +179,8 @@ POINTS_OF_SECTIONS: dict[str, Callable[[State, Rules, int], int]] = {
 
 def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
     """§28.3 to §28.5: Return what happens in the section to which the pig runs."""
-    section, seats = SECTIONS[(get_field(state, "pig") + number) % len(SECTIONS)], list_seats_from_turn(state)
+    seats = list_seats_from_turn(state)
+    section = SECTIONS[(get_field(state, "pig") + number) % len(SECTIONS)]
     figures = tuple(figure for figure in get_figures_on_crowns(state) if figure.segment == section)
     awards = [Award(seat, POINTS_OF_SECTIONS[section](state, rules, seat), "wheel") for seat in seats]
     awards += [Award(seat, CROWN_POINTS * sum(one.seat == seat for one in figures), "crown") for seat in seats]

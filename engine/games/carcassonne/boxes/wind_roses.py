@@ -22,7 +22,7 @@ def find_quarter(state: State, cell: str) -> str:
 
 
 def find_centre(state: State) -> str | None:
-    """§11.2, §11.4: Return the cell of the full rose that was placed last."""
+    """§11.2, §11.4: Return the cell of the full rose that was placed last; None without one."""
     return next((cell for cell in reversed(state.tiles) if FULL_ROSE in get_signs(state, cell)), None)
 
 
