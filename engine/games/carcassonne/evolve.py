@@ -52,6 +52,7 @@ def evolve(state: State, event: Struct) -> State:
 
 
 def _apply_began(empty: State, event: Began) -> State:
+    """Begin with a state of the type that the boxes of the table need, and let these set up their pieces."""
     seats = len(event.track)
     rules = get_rules(event.options)
     supply = (event.supply,) * seats

@@ -47,7 +47,7 @@ CACHE_SIZE = 4096
 
 
 class Facts:
-    """The leaders, points and open cells of a feature, each None until it is needed.
+    """The leaders, the points now and if complete, and the open cells of a feature, each None until it is needed.
 
     They hold as long as the feature is the same object: each change of a feature makes a new one.
     """
@@ -195,7 +195,7 @@ class Estimate:
         return float(self.count_now_and_complete(feature)[0]), 0.0
 
     def _value_road_or_city(self, root: int, feature: Feature) -> tuple[float, float]:
-        """Return its points now, with its chance of completion times what that adds; and this chance."""
+        """Return the points it has now, and what its completion adds times the chance of that; and this chance."""
         now, complete = self.count_now_and_complete(feature)
         if not feature.open:
             return float(now), 1.0
@@ -300,7 +300,7 @@ class Estimate:
 
 
 def get_facts(feature: Feature) -> Facts:
-    """Return what is known about exactly this object."""
+    """Return the cached facts about exactly this object; new ones know nothing yet."""
     facts = FACTS.get(id(feature))
     if facts is None or facts.feature is not feature:
         if len(FACTS) >= CACHE_SIZE:

@@ -35,7 +35,7 @@ CITY_POINTS = 3
 
 
 def find_leaders(state: State, rules: Rules, feature: Feature) -> tuple[int, ...]:
-    """§3.6: Return the seats with the most figures on a feature; several if they are level."""
+    """§3.6: Return the seats with the most figures on a feature: several if they are level, none if none counts."""
     strengths: dict[int, int] = {}
     for figure in feature.figures:
         strength = rules.strength[figure.kind]
