@@ -269,7 +269,7 @@ class Count(StartBlock):
         return int(is_at_wall(state, farm, cells))
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
-        """§30.2 to §30.5: Offer ways into the city, or out of it: onto the feature of the task, without one onto farms."""
+        """§30.2 to §30.5: Offer ways into the city, or out of it onto the feature of the task, or else onto farms."""
         if task.step == "city":
             targets = [TO_COUNT + quarter for quarter in QUARTERS]
             entries = ((kind, quarter, to) for kind, quarter in self._list_ways_in(state, rules) for to in targets)
