@@ -60,7 +60,7 @@ class ConfirmPage(Struct, frozen=True):
 
 
 class EnterPage(Struct, frozen=True):
-    """Everything `enter.html` shows: the form that asks for a sign-in letter."""
+    """Everything `sign_in.html` shows: the form that asks for a sign-in letter."""
 
     sent: bool
     address: str
@@ -68,7 +68,7 @@ class EnterPage(Struct, frozen=True):
 
 
 class EnteringPage(Struct, frozen=True):
-    """Everything `entering.html` shows: the button that signs in."""
+    """Everything `confirm_sign_in.html` shows: the button that signs in."""
 
     name: str
     address: str
@@ -100,7 +100,7 @@ class RecordRow(Struct, frozen=True):
 
 
 class MyTablesPage(Struct, frozen=True):
-    """Everything `my.html` shows."""
+    """Everything `my_tables.html` shows."""
 
     name: str
     address: str
@@ -196,7 +196,7 @@ def add_address(link: str) -> Reply:
 @account.get("/enter")
 def sign_in() -> Response:
     """Show the form that asks for a letter to sign in."""
-    return render("enter.html", EnterPage(sent=False, address=""))
+    return render("sign_in.html", EnterPage(sent=False, address=""))
 
 
 @account.post("/enter")
@@ -206,15 +206,15 @@ def send_link() -> Response:
     try:
         signing_in.send_sign_in_letter(get_app(), address)
     except Refused as refused:
-        return render("enter.html", EnterPage(sent=False, address=address, error=refused), 422)
-    return render("enter.html", EnterPage(sent=True, address=address))
+        return render("sign_in.html", EnterPage(sent=False, address=address, error=refused), 422)
+    return render("sign_in.html", EnterPage(sent=True, address=address))
 
 
 @account.get("/enter/<token>")
 def ask_to_enter(token: str) -> Response:
     """Show a button; mail scanners follow links, so a GET does not sign in."""
     person = signing_in.find_person(get_app(), token)
-    return render("entering.html", EnteringPage(person.name, person.address))
+    return render("confirm_sign_in.html", EnteringPage(person.name, person.address))
 
 
 @account.post("/enter/<token>")
@@ -246,7 +246,8 @@ def show_tables() -> Reply:
     person = load_signed_in()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
-    return render("my.html", _make_my_tables_page(person, parse_int(request.args.get("page", ""), MAX_PAGE) or 0))
+    number = parse_int(request.args.get("page", ""), MAX_PAGE) or 0
+    return render("my_tables.html", _make_my_tables_page(person, number))
 
 
 @account.get("/my/table/<table>")

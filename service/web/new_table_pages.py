@@ -83,7 +83,7 @@ class OptionField(Struct, frozen=True):
 
 
 class NewTablePage(Struct, frozen=True):
-    """Everything `new.html` shows."""
+    """Everything `new_table.html` shows."""
 
     game: Meta
     title: str
@@ -109,7 +109,7 @@ class NewTablePage(Struct, frozen=True):
 
 
 class BotGamePage(Struct, frozen=True):
-    """Everything `play.html` shows."""
+    """Everything `bot_game.html` shows."""
 
     game: Meta
     title: str
@@ -289,7 +289,7 @@ def _render_new_table(
         options=tuple(_make_option_field(game.name, option, form) for option in describe(game.options)),
         nonce=form.get("nonce", ""),
     )
-    return render("new.html", page, 422 if error else 200)
+    return render("new_table.html", page, 422 if error else 200)
 
 
 def _make_time_fields(form: Mapping[str, str]) -> TimeFields:
@@ -351,7 +351,7 @@ def _render_bot_game(name: str, error: Refused | None = None) -> Response:
         choices=choices,
         level=form.get("level", "normal"),
     )
-    return render("play.html", page, 422 if error else 200)
+    return render("bot_game.html", page, 422 if error else 200)
 
 
 def _list_bot_numbers(name: str) -> list[int]:
