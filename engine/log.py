@@ -212,6 +212,7 @@ def _find_wrong_shape(entry: dict[str, Any]) -> str:
 
 
 def _check_opening(export: Export) -> Iterator[FormatFault]:
+    """Check that the first entry opens this table, with this commitment and the edition of all entries."""
     first = export.entries[0].entry
     opened = first["events"][0] if len(first["events"]) == 1 else {}
     if first["seat"] is not None or opened.get("type") != "table.Opened":
@@ -222,9 +223,8 @@ def _check_opening(export: Export) -> Iterator[FormatFault]:
         yield FormatFault(0, f"The table was opened for another game than “{export.game}”.")
     if opened.get("table", export.table) != export.table:
         yield FormatFault(0, f"The table was opened under another name than “{export.table}”.")
-    edition = opened.get("edition")
     for link in export.entries:
-        if link.entry["edition"] != edition:
+        if link.entry["edition"] != opened.get("edition"):
             yield FormatFault(link.entry["seq"], f"Entry {link.entry['seq']} is of another edition than the opening.")
 
 
@@ -262,6 +262,7 @@ def _check_redacted(export: Export) -> Iterator[FormatFault]:
 
 
 def _find_wrong_redaction(link: Link, salted: bool) -> str:
+    """Return what is wrong with an entry of a log without its seed; empty if nothing is."""
     if not link.whole:
         shown = bool(link.entry["draws"]) or link.salt is not None
         return "is said not to be whole, yet shows its draws or its salt" if shown else ""

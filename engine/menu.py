@@ -248,20 +248,19 @@ def parse_partial(menu: Menu, words: Sequence[str], spell: Spell = lambda token:
 
 
 def _parse_choice(entry: Choice, words: Sequence[str], spell: Spell) -> PartialMove:
-    left = list(entry.options)
-    tokens: tuple[str, ...] = (entry.verb,)
-    place = start = 0
+    """Match word after word; `left` are the options that begin with the tokens that were chosen."""
+    left, chosen, start = list(entry.options), list[str](), 0
     while start < len(words):
-        following = _list_tokens(left, place)
+        following = _list_tokens(left, len(chosen))
         token, used = _match_next(words, start, following, spell)
         if token is None:
-            raise _explain_mismatch(tokens, words[start], following, entry.rule)
-        tokens = (*tokens, token)
-        left = [args for args in left if len(args) > place and args[place] == token]
-        place, start = place + 1, start + used
-    candidates = [args for args in left if len(args) == place] or left  # an option that ends here precedes longer ones
+            raise _explain_mismatch((entry.verb, *chosen), words[start], following, entry.rule)
+        chosen.append(token)
+        left = [args for args in left if args[: len(chosen)] == tuple(chosen)]
+        start += used
+    candidates = [args for args in left if len(args) == len(chosen)] or left  # options that end here come first
     move = Move(entry.verb, candidates[0]) if len(candidates) == 1 else None
-    return PartialMove(tokens, _list_tokens(left, place), move)
+    return PartialMove((entry.verb, *chosen), _list_tokens(left, len(chosen)), move)
 
 
 def _list_tokens(options: Sequence[tuple[str, ...]], place: int) -> tuple[str, ...]:
@@ -270,6 +269,7 @@ def _list_tokens(options: Sequence[tuple[str, ...]], place: int) -> tuple[str, .
 
 
 def _parse_subset(entry: Subset, words: Sequence[str], spell: Spell) -> PartialMove:
+    """Match the words in any order; `left` are the items that were not chosen."""
     left, chosen, start = list(entry.items), list[str](), 0
     while start < len(words):
         token, used = _match_next(words, start, list(dict.fromkeys(left)), spell)

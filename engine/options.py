@@ -55,6 +55,7 @@ def describe(options: type[Struct]) -> tuple[Option, ...]:
 
 
 def _describe_field(field: inspect.Field) -> Option:
+    """Return the option of one field, by its type: a switch, one of some words, or a number with bounds."""
     kind, about, title = field.type, "", ""
     if isinstance(kind, inspect.Metadata):
         schema = kind.extra_json_schema or {}
@@ -93,6 +94,7 @@ def parse(options: type[Struct], chosen: Mapping[str, Any]) -> Any:
 
 
 def _parse_value(option: Option, value: Any) -> Any:
+    """Return the value of an option in its type; raise Refused if it is not allowed."""
     word = str(value).strip().casefold()
     if option.kind == "switch" and word in SWITCH_WORDS:
         return SWITCH_WORDS[word]

@@ -215,6 +215,7 @@ def _merge(old: Any, new: Any) -> Any:
 
 
 def _play_step(moment: ScenarioMoment, step: ScenarioStep, where: str, rig: Rig) -> ScenarioMoment:
+    """Return the moment after a step; raise Failed if its move is refused, or its refused move is accepted."""
     if bool(step.move) == bool(step.refused):
         raise Failed(f"{where}: say either what is moved or what is refused")
     if not 0 <= step.seat < moment.seats:
@@ -235,6 +236,7 @@ def _play_step(moment: ScenarioMoment, step: ScenarioStep, where: str, rig: Rig)
 
 
 def _check_refusal(moment: ScenarioMoment, step: ScenarioStep, where: str, refused: Refused) -> ScenarioMoment:
+    """Return the moment with its refusal; raise Failed if the step expects none, or one for another reason."""
     if step.move:
         raise Failed(f"{where}: {refused}")
     if step.because.casefold() not in str(refused).casefold():
@@ -270,6 +272,7 @@ def _convert(value: Any) -> Any:
 
 
 def _check_view(moment: ScenarioMoment, claim: Claim, where: str) -> None:
+    """Raise Failed if the view of the claim's seat has another value at its path, such as `players.0.stack`."""
     value = _convert(moment.game.view(moment.state, claim.seat))
     for key in claim.path.split("."):
         value = _get_item(value, key, f"{where}: {claim.path}")
