@@ -176,8 +176,13 @@ def reload(name: str) -> None:
     """Load the game of a package again from its files, for its author; raise the same errors as `allow`."""
     _packages.pop(name, None)
     for entry in metadata.entry_points(group=GROUP, name=name):
-        for module in [module for module in sys.modules if f"{module}.".startswith(f"{entry.module}.")]:
+        for module in _list_loaded_modules(entry.module):
             del sys.modules[module]
     importlib.invalidate_caches()
     _clear_caches()
     allow([name])
+
+
+def _list_loaded_modules(package: str) -> list[str]:
+    """Return the names of a package and of the modules in it, as far as they are loaded."""
+    return [name for name in sys.modules if name == package or name.startswith(f"{package}.")]

@@ -245,7 +245,7 @@ def grow(search: Search, root: Node) -> None:
     search.random.shuffle(root.edges)  # of moves with the same evaluation any may come first
     root.edges.sort(key=lambda edge: -edge.compute_average(root.seat))
     field = root.edges[:MAX_FIELD]
-    rounds = max((len(field) - 1).bit_length(), 1)
+    rounds = max((len(field) - 1).bit_length(), 1)  # so often the field is halved; each has the same part of the budget
     attempt = _make_attempt(search, root.seat, len(field))
     for number in range(1, rounds + 1):
         while search.used_budget < number / rounds:

@@ -70,6 +70,7 @@ def make_export(
 
 
 def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
+    """Return the link of an entry: complete with `reveal`, otherwise as this seat, or a spectator, may know it."""
     body = canonical_json.encode(entry)
     digest = log.compute_digest(seed, entry.seq, body)
     if reveal:

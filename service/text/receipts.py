@@ -72,6 +72,7 @@ def find_receipts(path: Path) -> Iterator[Receipt]:
 
 
 def _find_in_letter(letter: EmailMessage, source: str) -> Iterator[Receipt]:
+    """Yield the receipts in the texts of a letter, each once; its subject is added to their source."""
     subject = " ".join(str(letter.get("Subject", "")).split())
     name = f"{source}, “{subject}”" if subject else source
     parts = [part for part in letter.walk() if part.get_content_maintype() == "text"]

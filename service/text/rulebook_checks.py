@@ -110,6 +110,7 @@ def _check_translation(name: str, english: Manuscript, language: str) -> Iterato
 
 
 def _compare_sections(original: Section, translation: Section) -> Iterator[str]:
+    """Check that a translation has the examples, marks of rulings and citations of the English, and no English line."""
     for kind in ("examples", "marks", "citations"):
         english, translated = getattr(original, kind), getattr(translation, kind)
         if english != translated:

@@ -185,10 +185,11 @@ def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     spots += [locate_place(*locate_field(field)) for field in ends]
     across = [x for x, _ in spots] or [-OUTER_RADIUS, STRAIGHT + OUTER_RADIUS]
     down = [y for _, y in spots] or [-OUTER_RADIUS, OUTER_RADIUS]
-    need = max(across) - min(across) + 2 * HORSE_MARGIN
-    zoom = next(zoom for zoom in ZOOMS if need <= DRAWING_WIDTH / zoom or zoom == 1)
-    middle, width = (max(across) + min(across)) / 2, DRAWING_WIDTH / zoom
-    left = min(max(middle - width / 2, -OUTER_RADIUS - BORDER), STRAIGHT + OUTER_RADIUS + BORDER - width)
+    needed_width = max(across) - min(across) + 2 * HORSE_MARGIN
+    width = next(DRAWING_WIDTH / zoom for zoom in ZOOMS if zoom == 1 or needed_width <= DRAWING_WIDTH / zoom)
+    middle, leftmost = (max(across) + min(across)) / 2, -OUTER_RADIUS - BORDER
+    left = min(max(middle - width / 2, leftmost), STRAIGHT + OUTER_RADIUS + BORDER - width)
+    # The upper straight is above 0, the lower one below; of one without a horse only the inside is shown.
     top = -DRAWING_HEIGHT / 2 if min(down) < 0 else -INNER_RADIUS / 2
     bottom = DRAWING_HEIGHT / 2 if max(down) > 0 else INNER_RADIUS / 2
     return Window(round(left), top, width, bottom - top)
