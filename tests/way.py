@@ -197,6 +197,7 @@ def count_letters(app: App, kind: str) -> int:
 @contextmanager
 def run_app() -> Iterator[tuple[App, apps.FakeTime]]:
     """Run an application in a folder of its own, whose letters a mail server accepts at once."""
+    post.WRITTEN_AT.clear()  # after many letters of other tests these would be written aside
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(emails, "connect", Relay):
         settings = apps.make_settings(Path(folder), sender="table@games.example", smtp="smtp://127.0.0.1:9")
         now = apps.FakeTime()
