@@ -15,7 +15,10 @@ MAX_REASON_CHARS = 300
 
 
 def record_bounce(connection: Connection, person: int, why: str, at: int) -> bool:
-    """Record that letters to this person come back, and notify fellow players; False if it is recorded already."""
+    """Record that letters to this person come back, and notify fellow players.
+
+    Return False if it is recorded already, or if the person is deleted.
+    """
     person_row = (people.c.id == person, people.c.address != make_deleted_address(person))
     marked = update(people).where(*person_row, people.c.bounced_at.is_(None))
     reason = " ".join(why.split())[:MAX_REASON_CHARS]

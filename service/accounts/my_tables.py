@@ -28,9 +28,7 @@ from service.text.feed_formats import CalendarEvent, Feed, FeedEntry, make_entry
 from service.text.languages import Translator, format_moment, translate_in_game
 
 PAGE_ROWS = 20  # tables or opponents on one page
-REFRESH_S = 3_600
-
-
+REFRESH_S = 3_600  # how often a program should read the calendar again
 IS_TURN = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
 
 

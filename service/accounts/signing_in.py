@@ -27,6 +27,7 @@ def send_sign_in_letter(app: App, text: str) -> None:
     """Owe a sign-in letter to this address; the caller does not learn whether the address is known."""
     address = register.clean_address(text)
     local, _, domain = address.rpartition("@")
+    # Some keyboards begin a word with a capital, and some people write all in capitals.
     spellings = {address, f"{local.lower()}@{domain}", f"{local.capitalize()}@{domain}"}
     with app.store.writing() as connection:
         by_address = select(people.c.id).where(people.c.address.in_(spellings))
@@ -58,6 +59,7 @@ def sign_in(app: App, token: str) -> str:
     person = find_person(app, token)
     proven = {"confirmed_at": app.now()} if person.confirmed_at is None else {}
     with app.store.writing() as connection:
+        # Of two requests with one token the second finds that the first has changed `signed_at`.
         unused = or_(people.c.signed_at.is_(None), people.c.signed_at == person.signed_at)
         own = (people.c.id == person.id, people.c.sessions == person.sessions, unused)
         if not connection.execute(update(people).where(*own).values(signed_at=app.now(), **proven)).rowcount:

@@ -60,7 +60,8 @@ def _make_count_of_letters_ahead() -> Select[tuple[int]]:
 def count_letters_ahead(connection: Connection, person: int, letter: int, at: int) -> int:
     """Count the limited letters that come before this one: this mailbox got them within a day, or they are due."""
     values = {"person": person, "letter": letter, "since": at - DAY_S}
-    return int(queries.fetch(connection, LETTERS_AHEAD, values)[0][0])
+    ((count,),) = queries.fetch(connection, LETTERS_AHEAD, values)
+    return int(count)
 
 
 def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> bool:
@@ -107,7 +108,7 @@ def _count_unconfirmed_tables(connection: Connection, organiser: int) -> int:
 
 
 def _count_opened_tables(connection: Connection, person: int, since: int) -> int:
-    """Count the tables that this person has opened since then."""
+    """Count the tables that were opened with this mailbox since then."""
     own = (
         seats.c.person.in_(_select_mailbox(person)),
         seats.c.seat == queries.select_organiser(seats.c.table),
@@ -118,7 +119,7 @@ def _count_opened_tables(connection: Connection, person: int, since: int) -> int
 
 
 def _count_confirmation_letters(connection: Connection, person: int, since: int) -> int:
-    """Count the letters that asked this person to confirm the address."""
+    """Count the letters since then that asked this mailbox to confirm an address."""
     confirmations = (
         letters.c.person.in_(_select_mailbox(person)),
         letters.c.kind.startswith("confirm/"),

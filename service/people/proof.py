@@ -105,7 +105,10 @@ def find_signed_in(db: Connection, key: str) -> SignedIn | None:
 
 
 def check_mail(db: Connection, table: str, seat: int, person: int) -> ProvenPerson | None:
-    """Return the sender of a mail to the reply address of a seat, which only letters to this person have."""
+    """Return the sender of a mail to the reply address of a seat, which only letters to this person have.
+
+    Return None if another person has the seat now.
+    """
     own = select(seats.c.person).where(seats.c.table == table, seats.c.seat == seat, seats.c.person == person)
     return None if db.execute(own).first() is None else ProvenPerson(person)
 
@@ -113,7 +116,8 @@ def check_mail(db: Connection, table: str, seat: int, person: int) -> ProvenPers
 def check_invitation(settings: Settings, sitting: list[SeatRow], seat: int) -> ProvenPerson | None:
     """Return the person who opens the link of a seat that is invited; only the letter to this person has the link.
 
-    The organiser's own link is shown on a page, and a seat that is taken may have been taken with any address.
+    Return None if the link proves nothing: the organiser's own is shown on a page, and a seat that is taken may have
+    been taken with any address.
     """
     row = sitting[seat]
     if not settings.confirms or seat == queries.find_organiser(sitting) or row.status != "invited":
@@ -124,7 +128,8 @@ def check_invitation(settings: Settings, sitting: list[SeatRow], seat: int) -> P
 def prove_seat(db: Connection, person: ProvenPerson, table: str, seat: int, at: int) -> bool:
     """Record that this person holds a seat, and make its waiting letters due; return False if it is recorded already.
 
-    The letters of all players wait for the organiser's seat. No other seat of this person changes.
+    It also proves the person's address and ends a bounce. The letters of all players wait for the organiser's seat. No
+    other seat of this person changes.
     """
     is_doubtful = or_(people.c.confirmed_at.is_(None), people.c.bounced_at.is_not(None))
     confirmed = {"confirmed_at": func.coalesce(people.c.confirmed_at, at), "bounced_at": None, "bounce": ""}

@@ -20,12 +20,14 @@ from service.numbers import parse_int
 from service.store.schema import people, seats
 
 MAX_NAME_CHARS = 40
+MAX_NONCE_CHARS = 40
+# What a mail program might show as a link: an @, a scheme, “www.”, “evil.com”, numbers as of a machine, or a path.
 LINK = re.compile(
     r"@|://|\b(?:https?|mailto|tel|sms|data|javascript):|www\.|[\w\s]\.[^\W\d_]{2,}|\d\.\d+\.\d|[/\\]\w",
     re.IGNORECASE,
 )
 INVISIBLE_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters, marks and signs that show nothing
-MAX_MARKS_PER_LETTER = 2  # on one letter
+MAX_MARKS_PER_LETTER = 2
 PRODUCT = "Depesche"
 RESERVED_NAMES = (
     *("the house", "this server", "the server", "server", "host", "admin", "administrator", "support", "postmaster"),
@@ -95,6 +97,7 @@ def _stacks_marks(name: str) -> bool:
 
 JOINERS = "\n\u200c\u200d"  # line ends, and the joiners in words and emoji
 EMPTY_LINES = re.compile(r"\n{3,}")
+MAX_ADDRESS_CHARS = 254  # RFC 5321; its local part has 64, and each label of its domain 63
 ADDRESS = re.compile(
     r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?){1,10}"
 )
@@ -115,7 +118,7 @@ def _is_address(text: str) -> bool:
     """Return whether this looks like an address; its domain has a dot, unless it is this machine."""
     domain = text.rpartition("@")[2].rstrip(".").casefold()
     is_whole = "." in domain or domain == "localhost"
-    return len(text) <= 254 and is_whole and ".." not in text and bool(ADDRESS.fullmatch(text))
+    return len(text) <= MAX_ADDRESS_CHARS and is_whole and ".." not in text and bool(ADDRESS.fullmatch(text))
 
 
 def name_mailbox(address: str) -> str:
@@ -136,7 +139,7 @@ def clean_text(text: str) -> str:
 def clean_nonce(text: str, otherwise: str) -> str:
     """Return a player's word for the dice as one token; `otherwise` if the player typed none."""
     word = "-".join("".join(letter for letter in text if letter.isprintable()).split())
-    return word[:40] or otherwise
+    return word[:MAX_NONCE_CHARS] or otherwise
 
 
 def find_or_create_person(connection: Connection, address: str, name: str, at: int, language: str = "en") -> int:

@@ -111,6 +111,7 @@ class _RowWriter:
     def __init__(self, table: Table, columns: Sequence[str], keys: Sequence[str] = ()) -> None:
         self.table, self.columns, self.keys = table, columns, keys
         conditions = (table.c[key] == bindparam(f"key_{key}") for key in keys)
+        # It writes the columns that its parameters name.
         self.one_by_one = update(table).where(*conditions) if keys else insert(table)
 
     def make_cte(self) -> CTE:
@@ -184,7 +185,7 @@ class Batch:
         self._levels[-1].verdicts.append(verdict)
 
     def flush(self) -> Connection:
-        """Write what was appended, and return the connection for further statements.
+        """Return the connection of the transaction; what was appended is written first, so that statements see it.
 
         Inside of savepoints these begin now, so that an error undoes the further statements too.
         """

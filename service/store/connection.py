@@ -66,7 +66,7 @@ class Store:
 
     @contextmanager
     def peeking(self) -> Iterator[Connection]:
-        """A connection for single SELECTs by `queries.fetch`, each a transaction of its own."""
+        """A connection for single statements by `queries.fetch`; with PostgreSQL each is a transaction of its own."""
         with self._log_outages(), self._peeks.connect() as connection:
             yield connection
 
@@ -255,7 +255,7 @@ def _make_snapshot_engine(engine: Engine) -> Engine:
 
 
 def _make_peek_engine(engine: Engine) -> Engine:
-    """The same database, for single SELECTs: its few connections begin no transactions."""
+    """The same database, for single statements: its few connections begin no transactions."""
     if engine.dialect.name == "sqlite":
         return engine
     pool: dict[str, Any] = {"pool_size": 8, "max_overflow": 0, "pool_timeout": 10, "pool_reset_on_return": None}

@@ -64,5 +64,7 @@ class TableParts(Struct, frozen=True):
 
     def load(self, db: Connection) -> Fingerprint:
         rows = fetch(db, TABLE, {"key_table": self.table})
-        visitor = fetch(db, VISIT, {"key_visit": self.visit}) if self.visit else []
-        return rows + visitor + (fetch(db, OPEN_SEATS, {"key_person": visitor[0][0]}) if visitor else [])
+        for visitor in fetch(db, VISIT, {"key_visit": self.visit}) if self.visit else ():  # one row, or none
+            person, *_ = visitor
+            rows += [visitor, *fetch(db, OPEN_SEATS, {"key_person": person})]
+        return rows

@@ -67,14 +67,16 @@ class NoticeBoard:
     def __init__(self, store: Store, now: Callable[[], int]) -> None:
         self._store = store
         self._now = now
-        self._cached: tuple[int, Notices] | None = None
+        self._cached: Notices | None = None
+        self._loaded_at = 0
 
     def get(self) -> Notices:
         """Return the notices, at most some seconds old, or older while the database does not answer."""
-        if self._cached is None or self._cached[0] + REFRESH_AFTER_S < self._now():
+        if self._cached is None or self._loaded_at + REFRESH_AFTER_S < self._now():
             with suppress(OperationalError, NoConnection), self._store.reading() as connection:
-                self._cached = self._now(), load_notices(connection)
-        return self._cached[1] if self._cached else Notices()
+                self._cached = load_notices(connection)
+                self._loaded_at = self._now()
+        return self._cached or Notices()
 
     def set(self, name: NoticeName, text: str) -> None:
         """Show a notice; with an empty text, remove it."""

@@ -68,7 +68,7 @@ SEAT_BY_FORMER_LINK: Select[Any] = (
 
 
 def find(app: App, link: str) -> Place:
-    """Find the place of a link as `find_place` does, but that of a seat at this server by a single quick SELECT."""
+    """Find the place of a link, as `find_place` does; for a seat at this server with one quick SELECT."""
     with suppress(SQLAlchemyError), app.store.peeking() as db:  # after an error it is tried again below
         for table, seat, moved_to in queries.fetch(db, SEAT_BY_LINK, {"key_link": hash_token(link)}):
             if not moved_to:

@@ -96,7 +96,7 @@ class LockedTable(Struct, frozen=True, eq=False):
             raise Refused("The game has not begun yet; it begins when every seat is taken.")
 
     def flush(self) -> Connection:
-        """Write what was appended, and return the connection for further statements."""
+        """Return the connection of the transaction; what was appended is written first, so that statements see it."""
         return self.batch.flush()
 
     def wake(self, queue: str) -> LockedTable:

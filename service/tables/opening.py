@@ -193,7 +193,7 @@ def _clean(guest: Invitee) -> Invitee:
 
 
 def _find_table(db: Connection, key_hash: str | None) -> str | None:
-    """Return the table that was opened with this idempotency key."""
+    """Return the table that was opened with this idempotency key; None if there is none, or no key."""
     query = select(tables.c.id).where(tables.c.opening == key_hash)
     return db.execute(query).scalar_one_or_none() if key_hash else None
 

@@ -6,6 +6,7 @@ newest position of a table is cached, and of earlier ones every sixteenth, so th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -87,8 +88,9 @@ def _replay(
     entries = [log.make_entry_decoder(game).decode(one.body) for one in stored]
     if position.length == 0:
         return record.fold(game, entries)
+    load_before = functools.partial(load_position_before, caches, db, row)  # for an undo
     for entry in entries:
-        position = record.apply(game, position, entry, lambda seq: load_position_before(caches, db, row, seq))
+        position = record.apply(game, position, entry, load_before)
     return position
 
 
@@ -96,9 +98,10 @@ def load_position_before(caches: Caches, db: Connection, row: TableRow, seq: int
     """Load the position of this table before entry `seq`, from the nearest one in the cache."""
     game = catalogue.find(row.game, row.edition)
     position, stored = _load_nearest_cached(caches, db, row.id, seq)
+    load_before = functools.partial(load_position_before, caches, db, row)  # for an undo
     for one in stored:
         entry = log.make_entry_decoder(game).decode(one.body)
-        position = record.apply(game, position, entry, lambda seq: load_position_before(caches, db, row, seq))
+        position = record.apply(game, position, entry, load_before)
         if position.length % CACHED_EVERY == 0:
             caches.earlier_positions.put((row.id, position.length), (one.hash, position))
     return position

@@ -61,6 +61,11 @@ def list_orders(db: Connection, table: str, seat: int) -> list[Any]:
     return list(db.execute(query))
 
 
+def _list_own(locked: LockedTable, seat: int) -> list[Any]:
+    """Return the orders of a seat at a locked table, as `list_orders` does."""
+    return list_orders(locked.flush(), locked.row.id, seat)
+
+
 def can_hold(order: Any) -> bool:
     """Return whether an order can still be carried out."""
     condition = parse_condition(order.after)
@@ -69,7 +74,7 @@ def can_hold(order: Any) -> bool:
 
 def add_order(locked: LockedTable, seat: int, text: str) -> LockedTable:
     """Store an order without a condition."""
-    stored = [order for order in list_orders(locked.flush(), locked.row.id, seat) if not order.after]
+    stored = [order for order in _list_own(locked, seat) if not order.after]
     if not text or len(text) > MAX_ORDER_CHARS:
         raise Refused("Write the move after the word order, such as: order pass")
     _refuse_bots(locked, seat)
@@ -88,7 +93,7 @@ def replace_branch_orders(
     """Replace the orders that a seat has from a branch."""
     _refuse_bots(locked, seat)
     locked = delete_branch_orders(locked, seat, branch)
-    of_other_branches = [order for order in list_orders(locked.flush(), locked.row.id, seat) if order.after]
+    of_other_branches = [order for order in _list_own(locked, seat) if order.after]
     if len(of_other_branches) + len(planned) > MAX_BRANCH_ORDERS:
         raise Refused("You can have {most} orders from branches at a time; cancel some first.", most=MAX_BRANCH_ORDERS)
     common = {"table": locked.row.id, "seat": seat, "branch": branch, "at": locked.now}
@@ -106,7 +111,7 @@ def _refuse_bots(locked: LockedTable, seat: int) -> None:
 
 def delete_branch_orders(locked: LockedTable, seat: int, branch: int) -> LockedTable:
     """Delete the orders of a branch, and all orders that can never hold."""
-    for order in list_orders(locked.flush(), locked.row.id, seat):
+    for order in _list_own(locked, seat):
         if order.branch == branch or not can_hold(order):
             _delete(locked, order)
     return _store_order_count(locked, seat)
@@ -152,7 +157,7 @@ def _delete(locked: LockedTable, order: Any) -> None:
 
 def _store_order_count(locked: LockedTable, seat: int) -> LockedTable:
     """Count the orders of a seat that can hold, and store their number with the seat."""
-    count = sum(map(can_hold, list_orders(locked.flush(), locked.row.id, seat)))
+    count = sum(map(can_hold, _list_own(locked, seat)))
     own = update(seats).where(seats.c.table == locked.row.id, seats.c.seat == seat)
     locked.flush().execute(own.values(orders=count))
     rows = (replace(one, orders=count) if one.seat == seat else one for one in locked.seats)
@@ -236,7 +241,7 @@ def _remove_past_orders(locked: LockedTable) -> LockedTable:
 
 def _list_conditional(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Condition, Status]]:
     """Yield the conditional orders of a seat that can still hold, with their status."""
-    stored = [(order, parse_condition(order.after)) for order in list_orders(locked.flush(), locked.row.id, seat)]
+    stored = [(order, parse_condition(order.after)) for order in _list_own(locked, seat)]
     possible = [(order, condition) for order, condition in stored if condition and not condition.never_holds]
     statuses = compute_statuses(locked, seat, [(order.move, condition) for order, condition in possible])
     for (order, condition), status in zip(possible, statuses, strict=True):
@@ -248,7 +253,7 @@ def _list_legal_orders(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Mo
     menu = tables.menu(locked.game, locked.position, seat)
     vocabulary = move_words.make_vocabulary(locked.game, ())
     ready = {order.id for order, _, status in _list_conditional(locked, seat) if status == "now"}
-    for order in list_orders(locked.flush(), locked.row.id, seat):
+    for order in _list_own(locked, seat):
         if order.after and order.id not in ready:
             continue
         try:

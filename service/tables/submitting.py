@@ -51,7 +51,8 @@ Source = Literal["player", "sit", "bot", "mail", "server"]
 MoveText = tuple[str, str, int | None]
 """A move in a request: its text, its key, and the last entry that its player saw."""
 MAX_MOVE_LENGTH = 2_000
-MAX_BATCH = 100
+MAX_KEY_CHARS = 80
+MAX_BATCH = 100  # moves that are stored together
 log = structlog.get_logger()
 
 
@@ -103,7 +104,7 @@ def clean_move(text: str) -> str:
 
 def make_key(key: str) -> str:
     """Return the key of a submission, or a new one if it has none."""
-    return key[:80] or secrets.token_hex(16)
+    return key[:MAX_KEY_CHARS] or secrets.token_hex(16)
 
 
 def sit(app: App, place: Place, nonce: str) -> StoredSubmission:
@@ -113,17 +114,25 @@ def sit(app: App, place: Place, nonce: str) -> StoredSubmission:
 
 def _store(app: App, row: dict[str, Any]) -> StoredSubmission:
     """Store the submission, or find the earlier submission with this key."""
-    if row["source"] != "player":  # its key is made of what is submitted: after a refusal it can be submitted again
-        with app.store.reading() as db:
-            row = {**row, "key": f"{row['key']}/{_count_refused(db, row)}"}
-    is_listening = app.verdicts.is_listening
+    if row["source"] != "player":
+        row = {**row, "key": _make_key_of_try(app, row)}
+    is_listening = app.verdicts.is_listening  # before the write: a verdict may come at once after it
     with app.store.writing(durable=False, autocommit=True) as db:
         number = queries.insert_new(db, submissions, row, durable=False)
     if number is not None:
         return StoredSubmission(row["table"], int(number), was_awaited=is_listening)
-    with app.store.reading() as db:
+    with app.store.reading() as db:  # the key is known already
         same = select(submissions.c.id).where(*_match_source(row), submissions.c.key == row["key"])
         return StoredSubmission(row["table"], int(db.execute(same).scalar_one()), new=False)
+
+
+def _make_key_of_try(app: App, row: dict[str, Any]) -> str:
+    """Return the key with the number of its refusals, so that after a refusal the same can be submitted again.
+
+    A player's page chooses a new key for that itself.
+    """
+    with app.store.reading() as db:
+        return f"{row['key']}/{_count_refused(db, row)}"
 
 
 def count_refused(app: App, place: Place, key: str) -> int:
@@ -133,7 +142,7 @@ def count_refused(app: App, place: Place, key: str) -> int:
 
 
 def _count_refused(db: Connection, row: dict[str, Any]) -> int:
-    """Count how often a submission with this key was refused so far."""
+    """Count how often a submission with this key was refused so far; each try has the key, a slash and a number."""
     is_same_key = submissions.c.key.startswith(f"{row['key']}/", autoescape=True)
     refused = (*_match_source(row), is_same_key, submissions.c.accepted.is_(False))
     return int(db.execute(select(func.count()).where(*refused)).scalar_one())

@@ -95,7 +95,7 @@ def _owe_letters(connection: Connection, table: str, speaker: int, number: int, 
         by_mail = letter_settings.merge_settings(row.player_letter_settings, row.letter_settings).talk
         if row.seat not in owed and (by_mail or row.has_channel):
             letter = OwedLetter(row.seat, f"{TALK_LETTER}/{number}", at + TALK_DELAY_S)
-            queries.owe_letter(connection, table, 0, letter)
+            queries.owe_letter(connection, table, 0, letter)  # under entry 0: a remark belongs to no entry
 
 
 def list_newest(connection: Connection, table: str) -> list[Remark]:

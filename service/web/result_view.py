@@ -258,7 +258,7 @@ def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
     """Return the story of the game; None if the game does not have one."""
     if not game_story.has_story(table):
         return None
-    requested = game_story.find(get_app(), db, table)
+    requested = game_story.find_request(get_app(), db, table)
     if requested is None or requested.story is None:
         return StoryInWords(requested is not None)
     narrator = Narrator(table.game, table.names, get_language())

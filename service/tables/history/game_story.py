@@ -56,7 +56,10 @@ class ChanceHistory(Struct, frozen=True):
 
 
 def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHistory | None:
-    """Return the chances of a game that is over, to be drawn; its moment is that of entry `at`."""
+    """Return the chances of a game that is over, to be drawn, and the moment of entry `at` among them.
+
+    Return None while the game is played, or if there are fewer than two points to draw a line between.
+    """
     points = _load_chance_history(app, db, table) if table.position.phase == "over" else ()
     if len(points) < 2:
         return None
@@ -68,16 +71,16 @@ def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHi
 
 def _find_swings(points: Sequence[ChancePoint], point_width: float) -> tuple[Swing, ...]:
     """Return the greatest swings in their order, each with the seat that gained most by it."""
-    swings = list[tuple[float, Swing]]()
+    gain_by_swing = dict[Swing, float]()
     for number, (before, after) in enumerate(pairwise(points), 1):
         gains = [new - old for old, new in zip(before.shares, after.shares, strict=True)]
         gain = max(gains)
         seat = gains.index(gain)
         percents = round(100 * before.shares[seat]), round(100 * after.shares[seat])
         if gain >= MIN_SWING:
-            swings.append((gain, Swing(after.seq, seat, *percents, round(number * point_width, 1))))
-    greatest = sorted(swings, key=lambda swing: -swing[0])[:MAX_SWINGS]
-    return tuple(sorted((swing for _, swing in greatest), key=lambda swing: swing.seq))
+            gain_by_swing[Swing(after.seq, seat, *percents, round(number * point_width, 1))] = gain
+    greatest = sorted(gain_by_swing, key=lambda swing: -gain_by_swing[swing])[:MAX_SWINGS]
+    return tuple(sorted(greatest, key=lambda swing: swing.seq))
 
 
 def _make_line(points: Sequence[ChancePoint], seat: int, current: int, point_width: float) -> ChanceLine:
@@ -122,8 +125,11 @@ def has_story(table: Snapshot) -> bool:
     return table.position.phase == "over" and table.game.standing(table.position.state)[0].place is not None
 
 
-def find(app: App, db: Connection, table: Snapshot) -> StoryRequest | None:
-    """Return the story of a game; None if it was never requested."""
+def find_request(app: App, db: Connection, table: Snapshot) -> StoryRequest | None:
+    """Return the request for the story of a game, without a story while it is computed.
+
+    Return None if there was no request since the log last grew.
+    """
     cached: Story | None = app.caches.stories.get(_make_key(table))
     if cached is not None:
         return StoryRequest(cached)
@@ -156,7 +162,7 @@ def forget(app: App, name: str) -> None:
 def load_or_compute(app: App, table: Snapshot, in_pool: InPool) -> Story:
     """Return the story of a game that is over; compute it in the process pool and store it if there is none yet."""
     with app.store.reading() as db:
-        request = find(app, db, table)
+        request = find_request(app, db, table)
         if request and request.story:
             return request.story
         bodies = tuple(str(row.body) for row in queries.list_entries(db, table.row.id))

@@ -188,11 +188,11 @@ def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, 
     app.caches.stories = LRU(200)
     with app.store.writing() as connection:
         connection.execute(update(rows).values(length=snapshot.row.length - 1))
-    assert apps.load(app, game_story.find, snapshot) is None
+    assert apps.load(app, game_story.find_request, snapshot) is None
     apps.change(app, lambda db: game_story.ask(app, db, Place(finished_table.table, 0, "")))
-    assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(None)
+    assert apps.load(app, game_story.find_request, snapshot) == game_story.StoryRequest(None)
     thinkers.work_out_stories(app)
-    assert apps.load(app, game_story.find, snapshot) == game_story.StoryRequest(first)
+    assert apps.load(app, game_story.find_request, snapshot) == game_story.StoryRequest(first)
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
