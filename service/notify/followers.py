@@ -32,7 +32,7 @@ from service.timing import compute_retry_pause
 MAX_FOLLOWERS = 3  # of a table
 MAX_BATCH = 8
 IS_OWN_TABLE = tables.c.id == followers.c.table
-HAS_NEWS = (tables.c.length > followers.c.next_seq) & tables.c.watched & (tables.c.moved_to == "")
+HAS_NEWS = (tables.c.length > followers.c.next_seq) & tables.c.allows_spectators & (tables.c.moved_to == "")
 IS_ON = followers.c.disabled_at.is_(None)
 
 

@@ -18,8 +18,8 @@ class TableRow(Struct, frozen=True):
     length: int
     head: str
     pace: int
-    watch: str
-    watched: bool
+    spectator_link: str
+    allows_spectators: bool
     seeking: bool
     shown: bool
     awaits_confirmation: bool

@@ -93,8 +93,8 @@ tables = Table(
     Column("length", Integer, nullable=False),
     Column("head", Text, nullable=False),
     Column("pace", Integer, nullable=False),
-    Column("watch", Text, nullable=False, unique=True),
-    Column("watched", Boolean, nullable=False, server_default=text("true")),
+    Column("spectator_link", Text, nullable=False, unique=True),  # its hash
+    Column("allows_spectators", Boolean, nullable=False, server_default=text("true")),
     Column("seeking", Boolean, nullable=False, server_default=false()),  # its free seats are offered in the lobby
     Column("shown", Boolean, nullable=False, server_default=false()),  # its game may be watched from the lobby
     # Whether its letters wait until the organiser confirms the address.

@@ -119,11 +119,11 @@ def find_place(db: Connection, link: str) -> Place:
 
 def _find_watched_table(connection: Connection, link: str) -> str | None:
     """Return the table of a spectators’ link; None for any other link. Raise Unknown if it allows no spectators."""
-    query = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hash_token(link))
-    row = connection.execute(query).one_or_none()
+    query = select(tables.c.id, tables.c.allows_spectators, tables.c.moved_to)
+    row = connection.execute(query.where(tables.c.spectator_link == hash_token(link))).one_or_none()
     if row and row.moved_to:
         raise make_transfer_refusal(row.moved_to, link)
-    if row and not row.watched:
+    if row and not row.allows_spectators:
         raise Unknown("Spectators are not allowed at this table; ask one of its players how it goes.")
     return row.id if row else None
 

@@ -239,7 +239,7 @@ def make_new_table(app: App, db: Connection, table: Snapshot, seat: int, languag
         clock=table.clock,
         language=language,
         key=app.links.make_rematch_key(table.row.id),
-        watched=table.row.watched,
+        watched=table.row.allows_spectators,
         signed_in=proof.find_holder(table.seats[seat]),
         visitor=table.row.visitor,
     )

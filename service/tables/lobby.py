@@ -33,7 +33,7 @@ OPEN_TABLES: tuple[ColumnElement[bool], ...] = (
 )
 WATCHED_TABLES: tuple[ColumnElement[bool], ...] = (
     tables.c.shown,
-    tables.c.watched,
+    tables.c.allows_spectators,
     tables.c.phase == "playing",
     tables.c.ended_at.is_(None),  # true of all that are played, but only with it the database uses the index
     tables.c.moved_at > bindparam("moved_after", 0, BigInteger),

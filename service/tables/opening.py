@@ -260,10 +260,10 @@ def _make_table_row(app: App, table: str, seed: bytes, new: NewTable) -> dict[st
         "length": 0,
         "head": log.GENESIS,
         "pace": new.clock.pace,
-        "watch": hash_token(app.links.make_watch_token(table)),
+        "spectator_link": hash_token(app.links.make_watch_token(table)),
         "opening": new.key_hash,
         "visitor": new.visitor,
-        "watched": new.watched or new.shown,
+        "allows_spectators": new.watched or new.shown,
         "seeking": new.seeking,
         "shown": new.shown,
     }

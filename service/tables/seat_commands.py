@@ -230,7 +230,7 @@ def allow_spectators(db: Connection, place: Place, allowed: bool) -> None:
     """Allow or forbid spectators."""
     if require_seat(place) != queries.find_organiser(queries.list_seats(db, place.table)):
         raise Refused("Only the player who opened this table can allow or forbid spectators.")
-    db.execute(update(tables).where(tables.c.id == place.table).values(watched=allowed))
+    db.execute(update(tables).where(tables.c.id == place.table).values(allows_spectators=allowed))
 
 
 def move_order_up(db: Connection, place: Place, order: int) -> None:

@@ -104,8 +104,8 @@ class TransferredTable(Struct, frozen=True, forbid_unknown_fields=True):
 
     log: Export
     pace: int
-    watched: bool
-    watch: str
+    allows_spectators: bool = field(name="watched")
+    spectator_link: str = field(name="watch")
     opened_at: int
     moved_at: int
     ended_at: int | None
@@ -202,8 +202,8 @@ def _export_table(db: Connection, row: TableRow, indexes: dict[int, int]) -> Tra
     return TransferredTable(
         whole,
         row.pace,
-        watched=row.watched,
-        watch=row.watch,
+        allows_spectators=row.allows_spectators,
+        spectator_link=row.spectator_link,
         draws_at=row.draws_at,
         opened_at=row.opened_at,
         moved_at=row.moved_at,
@@ -312,7 +312,7 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
     db.execute(insert(entries), list(queries.make_entry_rows(name, whole, bodies)))
     for seat, exported in enumerate(one.seats):
         _store_former_link(db, name, seat, exported.link)
-    _store_former_link(db, name, None, one.watch)
+    _store_former_link(db, name, None, one.spectator_link)
     _import_rows(db, one)
     for seat, exported in enumerate(one.seats):
         if exported.person is not None:
@@ -332,8 +332,8 @@ def _make_table_row(app: App, one: TransferredTable, position: Table) -> dict[st
         "length": position.length,
         "head": whole.head,
         "pace": one.pace,
-        "watch": hash_token(app.links.make_watch_token(whole.table)),
-        "watched": one.watched,
+        "spectator_link": hash_token(app.links.make_watch_token(whole.table)),
+        "allows_spectators": one.allows_spectators,
         "opened_at": one.opened_at,
         "moved_at": one.moved_at,
         "ended_at": one.ended_at,

@@ -111,7 +111,7 @@ def _find_own_table(db: Connection, link: str) -> OwnTable:
     if seat != queries.find_organiser(seats):
         raise Refused("Only the player who opened this table can let chats follow it.")
     assert row is not None
-    if not row.watched:
+    if not row.allows_spectators:
         raise Refused("A chat sees what spectators see; please allow spectators first.")
     return OwnTable(row, proof.require_holder(seats[seat]))
 

@@ -108,7 +108,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
     app, seated = get_app(), list_players(table.names)
     has_remarks = place.seat is not None and table.row.last_remark > 0
     remarks = talk.list_newest(db, place.table) if has_remarks else []
-    is_watchable = table.row.watched and place.seat is not None
+    is_watchable = table.row.allows_spectators and place.seat is not None
     watch = url_for("table.show", link=app.links.make_watch_token(table.row.id)) if is_watchable else ""
     return TableFrame(
         link=place.link,
@@ -207,7 +207,7 @@ def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
         at_once=is_playing and settings.at_once,
         presence=settings.presence,
         is_organiser=place.seat == 0,
-        watched=table.row.watched,
+        watched=table.row.allows_spectators,
     )
 
 

@@ -79,7 +79,7 @@ def _run_depesche(bodies: Sequence[bytes]) -> Times:
         table, seed, head = "bench", bytes(32), log.GENESIS
         with app.store.writing() as connection:
             row = {"id": table, "game": "kaiser", "seats": 3, "seed": seed, "commitment": "", "phase": "playing"}
-            row |= {"length": 0, "head": head, "pace": 0, "watch": "", "opened_at": 0, "moved_at": 0}
+            row |= {"length": 0, "head": head, "pace": 0, "spectator_link": "", "opened_at": 0, "moved_at": 0}
             connection.execute(insert(tables), row)
         start, cpu = time.perf_counter(), time.process_time()
         for seq, body in enumerate(bodies):

@@ -35,7 +35,7 @@ MAX_RATIO = 1.2
 
 # Every table is a copy of the first with its whole log and another id. These columns differ in a copy.
 RENAMED_COLUMNS = {
-    "tables": ("id", "watch", "opening"),
+    "tables": ("id", "spectator_link", "opening"),
     "seats": ("table", "link"),
     "entries": ("table",),
     "letters": ("table", "id"),

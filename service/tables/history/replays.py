@@ -161,7 +161,7 @@ class Archive:
             "length": len(export.entries),
             "head": export.head,
             "pace": 0,
-            "watch": hash_token(self._links.make_watch_token(export.table)),
+            "spectator_link": hash_token(self._links.make_watch_token(export.table)),
             "opened_at": times[0],
             "moved_at": times[-1],
             "ended_at": times[-1],

@@ -114,7 +114,7 @@ def test_a_new_table_may_be_looked_on_unless_its_organiser_says_no(
     site: Site, visitor: Visitor, fields: dict[str, str], watched: bool
 ) -> None:
     table = place(site, visitor.post("/new/kaiser", **ROWS, **fields).location).table
-    assert apps.load_table(site.app, table).row.watched is watched
+    assert apps.load_table(site.app, table).row.allows_spectators is watched
     visitor.get(f"/t/{site.app.links.make_watch_token(table)}", 200 if watched else 404)
 
 
@@ -145,7 +145,7 @@ def test_only_the_organiser_says_who_may_look_on(site: Site, visitor: Visitor) -
     for link, sentence in refusals.items():
         assert "/watched" not in visitor.get(f"/t/{link}")
         assert sentence in send(visitor, link, "watched", 422, wanted="no")
-    assert site.load(opened).row.watched
+    assert site.load(opened).row.allows_spectators
 
 
 def test_a_spectator_gets_no_form_no_talk_and_no_notes(site: Site, visitor: Visitor) -> None:
@@ -166,7 +166,7 @@ def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(site: 
     guests = [Invitee("Bot"), Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org")]
     opened = apps.open_new(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[1], "watched", wanted="no")
-    assert not apps.load_table(site.app, opened.table).row.watched
+    assert not apps.load_table(site.app, opened.table).row.allows_spectators
     assert "Only the player who opened" in send(visitor, opened.links[2], "watched", 422, wanted="yes")
 
 
@@ -176,4 +176,4 @@ def test_who_plays_without_an_address_is_the_organiser_too(site: Site, visitor: 
     guests.insert(place, Invitee("Anna", nonce="word", who="person"))
     opened = apps.open_new(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[place], "watched", wanted="no")
-    assert not apps.load_table(site.app, opened.table).row.watched
+    assert not apps.load_table(site.app, opened.table).row.allows_spectators

@@ -77,7 +77,9 @@ def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(site: Site, 
         rows = [*connection.execute(select(tables)).all(), *connection.execute(select(seats)).all()]
     page = visitor.get(f"{door}?table={opened.table}")
     secrets = [
-        getattr(row, name, None) for row in rows for name in ("seed", "commitment", "head", "watch", "link", "note")
+        getattr(row, name, None)
+        for row in rows
+        for name in ("seed", "commitment", "head", "spectator_link", "link", "note")
     ]
     texts = [value.hex() if isinstance(value, bytes) else value for value in secrets]
     assert secret in texts
