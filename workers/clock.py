@@ -1,4 +1,4 @@
-"""The clock: reminders, missed deadlines, and a wake-up for every due row whose wake-up was lost."""
+"""The clock: reminders, what a late seat costs, and a wake-up for every due row whose wake-up was lost."""
 
 from __future__ import annotations
 

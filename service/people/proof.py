@@ -1,7 +1,8 @@
 """Proof that a person acts, and not only another who typed the address.
 
-Only the functions here make a `ProvenPerson`, and each checks a link that was mailed, a mail, or a session. What
-changes more than one table takes a `ProvenPerson`, so that an address alone cannot change it.
+Only the functions here make a `ProvenPerson`, and each checks a link that was mailed, a mail, or a session. How
+long mailed links live is said here, too. What changes more than one table takes a `ProvenPerson`, so that an address
+alone cannot change it.
 """
 
 from __future__ import annotations

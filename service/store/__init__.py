@@ -1,4 +1,4 @@
-"""The book of record: what is stored, and the few ways to change it."""
+"""The database: what is stored, and the few ways to change it."""
 
 from service.store.connection import Store
 

@@ -1,4 +1,4 @@
-"""Notices: the few words of a letter that a channel beside mail says, written from the state of a table or a person."""
+"""Notices: the few words of a letter that a push message, a webhook or a chat says instead."""
 
 from __future__ import annotations
 

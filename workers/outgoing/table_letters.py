@@ -1,4 +1,4 @@
-"""Letters about a table, from the request to the e-mail."""
+"""Letters about a table, from the request to the e-mail with its subject; a letter that is out of date is dropped."""
 
 from __future__ import annotations
 
