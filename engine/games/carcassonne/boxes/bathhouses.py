@@ -84,8 +84,8 @@ def _change_meeples(state: State, seat: int, change: int) -> State:
 def find_baths(state: State, root: int) -> Iterator[tuple[str, int]]:
     """Yield the cell and the points of each bathhouse of a feature."""
     for cell in list_cells(state, state.features[root]):
-        for segment, other in iter_segments(state, cell):
-            if other == root:
+        for segment, segment_root in iter_segments(state, cell):
+            if segment_root == root:
                 yield from ((cell, POINTS[mark]) for mark in segment.marks if mark in POINTS)
 
 

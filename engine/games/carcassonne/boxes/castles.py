@@ -115,7 +115,9 @@ def show_castles(state: State) -> tuple[CastleOnTable, ...]:
 
 
 def apply_castle_offered(state: State, event: CastleOffered) -> State:
-    return push_work(add_note(state, _name_question(event.place)), Task(CASTLE, seats=(event.seat,), place=event.place))
+    return push_work(
+        add_note(state, _make_question_note(event.place)), Task(CASTLE, seats=(event.seat,), place=event.place)
+    )
 
 
 def apply_castle_made(state: State, event: CastleMade) -> State:
@@ -138,7 +140,7 @@ def apply_castles_reached(state: State, event: CastlesReached) -> State:
     return replace(add_note(state, REACHED_NOTE), lords_pay=event.points)
 
 
-def _name_question(place: str) -> str:
+def _make_question_note(place: str) -> str:
     """Return the note that the owner of this city was asked."""
     return f"castle {place}"
 
@@ -155,8 +157,9 @@ def find_castle_cells(state: State, root: int) -> tuple[str, str] | None:
 def _is_half_circle(state: State, cell: str, root: int) -> bool:
     """Whether the city reaches one side of its tile only, and has the plain shape for a castle."""
     barred = NO_CASTLE.get(get_plain_name(state.tiles[cell].tile), ())
-    segments = [(index, one) for index, (one, there) in enumerate(iter_segments(state, cell)) if there == root]
-    return all(len(segment.ends) == 1 and index not in barred for index, segment in segments)
+    numbered = enumerate(iter_segments(state, cell))
+    parts_of_city = [(index, segment) for index, (segment, segment_root) in numbered if segment_root == root]
+    return all(len(segment.ends) == 1 and index not in barred for index, segment in parts_of_city)
 
 
 def list_castle_cells(cells: tuple[str, str]) -> frozenset[str]:
@@ -247,7 +250,7 @@ class Castles(BoxHooks):
         if len(meeples) != 1 or not get_castles_left(state)[meeples[0].seat] or not find_castle_cells(state, root):
             return None
         place = meeples[0].place
-        return None if _name_question(place) in part.notes else CastleOffered(meeples[0].seat, place)
+        return None if _make_question_note(place) in part.notes else CastleOffered(meeples[0].seat, place)
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> FeatureScored | None:
         """§23.6: Pay the lords after all other features."""

@@ -128,7 +128,7 @@ def apply_city_declined(state: State, event: CityDeclined) -> State:
 
 def apply_citizens_asked(state: State, event: CitizensAsked) -> State:
     """Ask the seats one after the other: the first one is pushed last."""
-    state = add_note(state, _name_question(event.place))
+    state = add_note(state, _make_question_note(event.place))
     for seat in reversed(event.seats):
         state = push_work(state, Task("citizens", seats=(seat,), place=event.place))
     return state
@@ -146,7 +146,7 @@ def apply_citizens_remained(state: State, event: CitizensRemained) -> State:
     return pop_work(state)
 
 
-def _name_question(place: str) -> str:
+def _make_question_note(place: str) -> str:
     """Return the note that the owners of the meeples were asked about this feature."""
     return f"citizens {place}"
 
@@ -251,14 +251,14 @@ class Count(StartBlock):
         if not seats or feature.open:
             return None
         place = find_arrival_place(state, rules, root)
-        was_asked = _name_question(place) in get_current_part(state).notes
+        was_asked = _make_question_note(place) in get_current_part(state).notes
         return CitizensAsked(quarter, seats, place) if place and not was_asked else None
 
     def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
         """§30.5: Before the final scoring, and after the last turns of others, ask whether meeples go onto farms."""
         market = next(name for name, kind in QUARTERS.items() if kind == "field")
         seats = list_seats_with_citizens(state, market)
-        if not seats or _name_question("") in get_current_part(state).notes or not any(list_farms(state, rules)):
+        if not seats or _make_question_note("") in get_current_part(state).notes or not any(list_farms(state, rules)):
             return None
         others = (box for box in rules.hooks["begin_overtime"] if box is not self)
         return None if any(box.begin_overtime(state, rules) for box in others) else CitizensAsked(market, seats)

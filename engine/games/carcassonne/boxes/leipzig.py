@@ -94,7 +94,7 @@ get_merchants = make_getter("merchants", tuple[Figure, ...])
 
 def apply_market_opened(state: State, event: MarketOpened) -> State:
     """Ask the seats one after the other: the first one is pushed last."""
-    state = add_note(state, _name_question(event.place))
+    state = add_note(state, _make_question_note(event.place))
     for seat in reversed(event.seats):
         state = push_work(state, Task("leipzig", seats=(seat,), place=event.place))
     return state
@@ -113,7 +113,7 @@ def apply_market_declined(state: State, event: MarketDeclined) -> State:
     return pop_work(state)
 
 
-def _name_question(place: str) -> str:
+def _make_question_note(place: str) -> str:
     """Return the note that the leaders of this road were asked."""
     return f"leipzig {place}"
 
@@ -156,7 +156,8 @@ def list_travellers(state: State, rules: Rules, seat: int, root: int) -> list[Fi
 def find_latest_place(state: State, root: int) -> str:
     """Return the place of a segment of a road, on its latest tile."""
     cell = list_cells(state, state.features[root])[-1]
-    return next(f"{cell}/{segment.token}" for segment, other in iter_segments(state, cell) if other == root)
+    segments = iter_segments(state, cell)
+    return next(f"{cell}/{segment.token}" for segment, segment_root in segments if segment_root == root)
 
 
 class Leipzig(StartBlock):
@@ -186,7 +187,7 @@ class Leipzig(StartBlock):
         for road in roads:
             place = find_latest_place(state, road)
             seats = self._list_seats(state, rules, road) if road in gate_roads else ()
-            if seats and _name_question(place) not in part.notes:
+            if seats and _make_question_note(place) not in part.notes:
                 return MarketOpened(place, seats)
         return None
 

@@ -329,7 +329,7 @@ def _has_note_in_turn(state: State, note: str) -> bool:
 
 
 def _spread(state: State, rules: Rules, seat: int, cell: str) -> PlagueSpread:
-    """Return the event that puts the next flea on a cell; a flea strikes the same figures as the dragon."""
+    """Return the event that puts the next flea on a cell; a flea sends the same figures home that the dragon eats."""
     prey = find_prey(state, cell)
     return PlagueSpread(seat, cell, find_flea_to_take(state), (*prey, *find_all_companions(state, rules, prey)))
 

@@ -69,7 +69,7 @@ class FigureProtected(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def apply_revolt_broke(state: State, event: RevoltBroke) -> State:
-    state = send_home(add_note(state, _name_revolt(state)), event.figures)
+    state = send_home(add_note(state, _make_revolt_note(state)), event.figures)
     return apply_awards(state, event.awards)
 
 
@@ -84,7 +84,7 @@ def apply_figure_protected(state: State, event: FigureProtected) -> State:
     return apply_awards(state, (Award(event.seat, event.points, "protection"),))
 
 
-def _name_revolt(state: State) -> str:
+def _make_revolt_note(state: State) -> str:
     """Return the note that the revolt of this tile is over; a tile that fits nowhere is followed by another one."""
     return f"revolt {len(state.aside)}"
 
@@ -141,7 +141,7 @@ class Revolts(BoxHooks):
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> RevoltBroke | None:
         """§27.2: A revolt breaks out as soon as its tile is drawn."""
         kind = REVOLT_TILES.get(part.tile)
-        return None if kind is None or _name_revolt(state) in part.notes else strike(state, rules, kind)
+        return None if kind is None or _make_revolt_note(state) in part.notes else strike(state, rules, kind)
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§27.4: Offer to place a meeple protected, or to protect one on the land instead."""

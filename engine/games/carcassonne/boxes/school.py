@@ -86,7 +86,7 @@ def leads_to_school(state: State, root: int) -> bool:
     if state.features[root].kind != "road":
         return False
     school = [cell for cell in state.tiles if "school" in get_signs(state, cell)]
-    return any(there == root for cell in school for _, there in iter_segments(state, cell))
+    return any(segment_root == root for cell in school for _, segment_root in iter_segments(state, cell))
 
 
 class School(BoxHooks):

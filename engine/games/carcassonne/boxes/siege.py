@@ -65,7 +65,9 @@ def has_way_out(state: State, root: int) -> bool:
 
 
 def _is_besieged_tile(state: State, cell: str, root: int) -> bool:
-    return any(BESIEGED_MARK in segment.marks and other == root for segment, other in iter_segments(state, cell))
+    """Whether the tile on a cell shows that this city is besieged."""
+    segments = iter_segments(state, cell)
+    return any(BESIEGED_MARK in segment.marks and segment_root == root for segment, segment_root in segments)
 
 
 def list_places_to_escape(state: State, seat: int) -> list[str]:

@@ -93,7 +93,7 @@ def get_pig_section(state: State) -> str:
 def apply_wheel_turned(state: State, event: WheelTurned) -> State:
     """Move the pig, pay, let the meeples of the crowns go home, and ask the seats that the plague strikes in turn."""
     crowns = tuple(figure for figure in get_figures_on_crowns(state) if figure not in event.figures)
-    state = add_note(state, _name_turn(state))
+    state = add_note(state, _make_wheel_note(state))
     state = replace(
         state, pig=SECTIONS.index(event.section), crowns=crowns, supply=change_supply(state, event.figures, 1)
     )
@@ -112,7 +112,7 @@ def apply_crown_taken(state: State, event: CrownTaken) -> State:
     return replace(state, crowns=(*get_figures_on_crowns(state), event.figure), supply=supply)
 
 
-def _name_turn(state: State) -> str:
+def _make_wheel_note(state: State) -> str:
     """Return the note that the wheel was turned for the drawn tile; each tile that is set aside changes it."""
     return f"wheel {len(state.aside)}"
 
@@ -232,7 +232,7 @@ class Wheel(StartBlock):
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> WheelTurned | None:
         """§28.3: Turn the wheel for a tile with a number, before it is placed."""
         number = get_number(part.tile)
-        return turn_wheel(state, rules, number) if number and _name_turn(state) not in part.notes else None
+        return turn_wheel(state, rules, number) if number and _make_wheel_note(state) not in part.notes else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§28.4: A seat with the plague chooses one of its meeples on the land."""
