@@ -140,7 +140,7 @@ VERBS_AWAY = frozenset({"capture", "escape", "message", "princess", "pyramid", "
 """The verbs of the moves that take the figure away that they name."""
 
 MOVES_AWAY = {"castle": "castle score", "flock": "flock home"}
-"""The moves that take the figure away about which a box asks."""
+"""The moves that take the figure away about which a box asks, by their verbs."""
 
 MOST_FAR_NAMES, MOST_NAMED_CELLS = 12, 24
 """The most segments of other tiles that are each named in a letter, and the most tiles, lest names cover the land."""
@@ -208,8 +208,9 @@ def list_moves_away(menu: Menu, figure: Figure, question: str) -> list[str]:
         for option in _list_options(entry)
         if option[-1] in (figure.place, f"{figure.cell}/{figure.segment}")
     ]
-    verbs = [entry.verb for entry in menu] if figure.place == question else []
-    return moves + [move for verb, move in MOVES_AWAY.items() if verb in verbs]
+    if figure.place == question:
+        moves += [MOVES_AWAY[entry.verb] for entry in menu if entry.verb in MOVES_AWAY]
+    return moves
 
 
 def locate_leaving_citizen(view: Any, seat: int, kind: str) -> Point | None:

@@ -67,18 +67,23 @@ class Extension(NamedTuple):
 
 
 def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) -> Extension | None:
-    """Return what the tile of a cell extended when it was placed, judged by the figures that are there now."""
+    """Return what the tile of a cell extended when it was placed, judged by the figures that are there now.
+
+    Return None if it extended neither a road or city with figures nor a cloister.
+    """
     before = itertools.takewhile(lambda one: one != cell, tiles)
     earlier = {one: PIECES[tiles[one].tile][tiles[one].turn] for one in before}
     new = PIECES[tiles[cell].tile][tiles[cell].turn]
     for kind in ("city", "road"):
-        own = ((cell, segment.token) for segment in new.segments if segment.kind == kind)
-        feature = _find_connected({**earlier, cell: new}, own)
-        there = [figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in feature]
-        if there:
-            old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in there))
-            new_cells = {one for one, _ in feature} - {one for one, _ in old}
-            return Extension(kind, tuple(sorted({figure.seat for figure in there})), len(new_cells))
+        new_segments = ((cell, segment.token) for segment in new.segments if segment.kind == kind)
+        connected = _find_connected({**earlier, cell: new}, new_segments)
+        earlier_figures = [
+            figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in connected
+        ]
+        if earlier_figures:
+            old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in earlier_figures))
+            new_cells = {one for one, _ in connected} - {one for one, _ in old}
+            return Extension(kind, tuple(sorted({figure.seat for figure in earlier_figures})), len(new_cells))
     beside = (earlier[one] for one in list_cells_around(cell) if one in earlier)
     return Extension("cloister") if any("cloister" in piece.indexes for piece in beside) else None
 

@@ -78,7 +78,7 @@ def view(state: State, seat: int | None) -> View:
         drawn=work.tile if isinstance(work, Part) and work.step == "place" else "",
         waiting=_find_waiting_tile(state),
         message=work.number if isinstance(work, Task) and work.step == "message" else 0,
-        question=work.place if isinstance(work, Task) and "," in work.place else "",
+        question=_find_question(work),
         tiles=state.tiles,
         figures=list_figures(state),
         supply=state.supply,
@@ -90,6 +90,11 @@ def view(state: State, seat: int | None) -> View:
         places=state.places,
         **{name: read(state) for name, (_, read) in BOX_FIELDS.items()},
     )
+
+
+def _find_question(work: Part | Task) -> str:
+    """Return the place or cell that a task asks about; empty without one, or if its `place` is none on the table."""
+    return work.place if isinstance(work, Task) and "," in work.place else ""
 
 
 def _find_waiting_tile(state: State) -> str:
