@@ -170,7 +170,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
     if seat.proven:
         return None
     address = register.find_address(db, seat.person)
-    if table.row.awaits_confirmation and place.seat == queries.find_organiser(table.seats):
+    if table.row.awaits_confirmation and _is_organiser(place, table):
         return AddressNote("organiser", address)
     return AddressNote("guest", address) if seat.status == "taken" else None
 
@@ -206,16 +206,19 @@ def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
         is_playing=is_playing,
         at_once=is_playing and settings.at_once,
         presence=settings.presence,
-        is_organiser=place.seat == 0,
+        is_organiser=_is_organiser(place, table),
         watched=table.row.allows_spectators,
     )
 
 
+def _is_organiser(place: Place, table: Snapshot) -> bool:
+    return place.seat is not None and place.seat == queries.find_organiser(table.seats)
+
+
 def find_join_address(place: Place, table: Snapshot) -> str:
     """Return the address to send to guests; empty unless the reader opened the table and a seat is free."""
-    is_organiser = place.seat is not None and place.seat == queries.find_organiser(table.seats)
     is_free = table.position.phase == "gathering" and any(seat.status == joining.FREE for seat in table.seats)
-    if not (is_organiser and is_free):
+    if not (is_free and _is_organiser(place, table)):
         return ""
     app = get_app()
     return app.settings.address + url_for("joining.show", token=app.links.make_join_token(table.row.id))

@@ -11,7 +11,7 @@ from service.store.rows import FollowerRow
 from service.store.schema import followers as follower_table
 from service.store.schema import letters, people, seats
 from service.tables import access, seat_commands
-from service.tables.opening import OpenedTable
+from service.tables.opening import Invitee, OpenedTable
 from tests import apps
 from tests.receivers import Receiver
 from tests.sites import Site, Visitor
@@ -194,6 +194,17 @@ def test_only_the_organiser_of_a_table_with_spectators_opens_it_to_a_chat(
     send_all(site)
     assert receiver.requests == []
     assert visitor.post(f"/t/{new_table.links[0]}/followers").status_code == 422
+
+
+def test_the_organiser_finds_the_chats_on_the_page_of_a_table_whose_first_seat_is_a_bots(
+    site: Site, visitor: Visitor
+) -> None:
+    guests = [Invitee("Robin"), Invitee("Anna", "anna@example.org"), Invitee("Bert", "bert@example.org")]
+    opened = apps.open_new(site.app, "kaiser", {}, guests, 0)
+    for link in opened.links[1:]:
+        visitor.submit(link, "sit word")
+    assert f"/t/{opened.links[1]}/followers" in visitor.get(f"/t/{opened.links[1]}")
+    assert "/followers" not in visitor.get(f"/t/{opened.links[2]}")
 
 
 def test_a_chat_is_tried_and_removed(site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver) -> None:
