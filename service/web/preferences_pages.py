@@ -27,7 +27,7 @@ from service.web import channel_pages
 from service.web.appearance_forms import set_cookie
 from service.web.channel_pages import ChannelGrid
 from service.web.current_request import LANGUAGE_COOKIE, find_language_argument, get_app, get_language
-from service.web.receiver_forms import TriedReceiver, describe_outcome
+from service.web.receiver_forms import TriedReceiver, describe_outcome, works_again
 from service.web.rendering import join_names, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
@@ -167,7 +167,10 @@ def write_again(token: str) -> Reply:
 
 @letters.post("/channels/test")
 def try_channel(token: str) -> Response:
-    """Send a test to a browser, a webhook or a chat, and show its answer; after a test that works, it is on again."""
+    """Send a test to a browser, a webhook or a chat, and show its answer.
+
+    After a test that works it is on again; one that is gone is removed or switched off.
+    """
     app = get_app()
     with app.store.reading() as db:
         recipient = preferences.load_recipient(app, db, token)
@@ -178,10 +181,11 @@ def try_channel(token: str) -> Response:
         outcome = web_push.try_out(app, row, recipient.language)
     else:
         outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
-    with app.store.writing() as db:
-        if outcome.outcome == "gone":
+    is_gone, is_mended = outcome.outcome == "gone", works_again(row, outcome)
+    with app.store.writing() if is_gone or is_mended else app.store.reading() as db:
+        if is_gone:
             channels.record_gone(db, row, app.now(), outcome.summary)
-        elif outcome.outcome == "sent":
+        elif is_mended:
             channels.switch_on(db, row)
         page = _load_page(db, recipient, tried=describe_outcome(row.label, outcome))
     return render("preferences.html", page)

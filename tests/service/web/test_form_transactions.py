@@ -364,7 +364,7 @@ def test_a_receiver_is_added_tested_and_removed_by_two_transactions_each(
     for path, fields, expected in (
         (f"{wishes}/connections/receivers", chat, ["reading", "writing"]),
         (f"{wishes}/connections/receivers/1/test", {}, ["reading", "reading"]),
-        (f"{wishes}/channels/test", {"channel": "1"}, ["reading", "writing"]),
+        (f"{wishes}/channels/test", {"channel": "1"}, ["reading", "reading"]),
         (f"{wishes}/channels", {"has1": "1"}, ["reading", "writing"]),
         (f"{wishes}/connections/receivers/1/remove", {}, ["reading", "writing"]),
         (followers, chat, ["reading", "writing"]),
@@ -377,16 +377,23 @@ def test_a_receiver_is_added_tested_and_removed_by_two_transactions_each(
         assert begun == expected, path
 
 
+@pytest.mark.parametrize(("form", "fields"), [("connections/receivers/1/test", {}), ("channels/test", {"channel": 1})])
 def test_a_receiver_that_failed_is_switched_on_by_the_transaction_that_loads_the_page(
-    site: Site, visitor: Visitor, new_table: OpenedTable, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    site: Site,
+    visitor: Visitor,
+    new_table: OpenedTable,
+    receiver: Receiver,
+    form: str,
+    fields: dict[str, int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    path = f"/wishes/{site.app.links.make_preferences_token(site.load(new_table).seats[0].person or 0)}/connections"
-    visitor.post(f"{path}/receivers", kind="discord", address=receiver.url())
+    path = f"/wishes/{site.app.links.make_preferences_token(site.load(new_table).seats[0].person or 0)}"
+    visitor.post(f"{path}/connections/receivers", kind="discord", address=receiver.url())
     with site.app.store.writing() as db:
         channels.switch_off(db, next(iter(channel_queries.list_channels(db))), site.time, "500")
     visitor.get(path)  # the notices of the host are cached from now on
     with counting(monkeypatch) as begun:
-        assert visitor.post(f"{path}/receivers/1/test").status_code == 200
+        assert visitor.post(f"{path}/{form}", **fields).status_code == 200
     assert begun == ["reading", "writing"]
 
 
