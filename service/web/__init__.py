@@ -25,7 +25,6 @@ from service.web import static_files
 from service.web.account_pages import account
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
-from service.web.appearance_forms import language_choice
 from service.web.channel_pages import channel_forms, devices
 from service.web.compression import COMPRESSED_ENDPOINTS, compress_view
 from service.web.connection_pages import connections
@@ -52,7 +51,7 @@ from service.web.page_cache import PageCache
 from service.web.preferences_pages import letters
 from service.web.preview_pages import pictures
 from service.web.rate_limits import Limit, RateLimits, limit_view, name_link, set_limit_headers
-from service.web.rendering import make_page_environment
+from service.web.rendering import language_choice, make_page_environment
 from service.web.replay_pages import gallery, replay, verify
 from service.web.rules_pages import guide, rules
 from service.web.table_pages import seat_forms, table

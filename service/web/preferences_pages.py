@@ -24,11 +24,10 @@ from service.tables.access import Unknown
 from service.text.languages import translate_in_game
 from service.timing import HOUR_S, Calendar
 from service.web import channel_pages
-from service.web.appearance_forms import set_cookie
 from service.web.channel_pages import ChannelGrid
 from service.web.current_request import LANGUAGE_COOKIE, find_language_argument, get_app, get_language
 from service.web.receiver_forms import TriedReceiver, describe_outcome, works_again
-from service.web.rendering import join_names, render
+from service.web.rendering import join_names, render, set_cookie
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 MODES: tuple[Mode, ...] = get_args(Mode)

@@ -1,27 +1,33 @@
-"""Rendering pages: each template gets one struct, `page`, and `site`, which the frame of every page shows."""
+"""Rendering pages: each template gets one struct, `page`, and `site`, which the frame of every page shows.
+
+The language and the colours of the pages are chosen by forms, and remembered by the browser in cookies.
+"""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import jinja2
-from flask import Response, make_response, request, url_for
+from flask import Blueprint, Response, abort, make_response, redirect, request, url_for
 from msgspec import Struct
 from sqlalchemy.exc import OperationalError
+from werkzeug.wrappers import Response as Reply
 
 from engine.game import Meta
 from engine.refusal import Refused
-from service.settings import EMBEDDED
+from service.settings import DAY_S, EMBEDDED
 from service.store import queries
 from service.tables import access
+from service.tables.access import Unknown
 from service.text import languages
-from service.text.languages import translate_in_game
+from service.text.languages import LANGUAGES, translate_in_game
 from service.text.templates import FragmentCache, get_environment
-from service.web.current_request import get_app, get_language, is_local_visitor
+from service.web.current_request import LANGUAGE_COOKIE, get_app, get_language, is_local_visitor
 
 View = Callable[..., Any]
 
@@ -116,4 +122,40 @@ def _make_html_response(text: str, status: int, in_language: str) -> Response:
     response.headers["Cache-Control"] = "no-store"
     response.headers["Content-Language"] = in_language
     response.vary.update(("Accept-Language", "Cookie"))
+    return response
+
+
+language_choice = Blueprint("language", __name__)
+COOKIE_AGE_S = 365 * DAY_S
+OWN_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")  # of this server: "//" and "/\" would lead to another one
+SEAT_PATH = re.compile(r"/t/([0-9a-z]+)")  # of a page of a table, with the link
+
+
+@language_choice.post("/language")
+def choose_language() -> Reply:
+    """Show pages in this language from now on, write letters to this seat in it, and go back to the page before."""
+    chosen, back = request.form.get("language", ""), request.form.get("back", "")
+    if chosen not in LANGUAGES or not OWN_PATH.fullmatch(back):
+        abort(400)
+    seat = SEAT_PATH.match(back)
+    if seat:
+        with suppress(Unknown), access.writing_at(get_app(), seat[1]) as (db, place):
+            access.set_language(db, place, chosen)
+    return set_cookie(redirect(back, 303), LANGUAGE_COOKIE, chosen)
+
+
+@language_choice.post("/look")
+def choose_look() -> Reply:
+    """Show pages or boards in other colours from now on, and go back to the page before."""
+    kind = "theme" if "theme" in request.form else "board"
+    chosen, back = request.form.get(kind, ""), request.form.get("back", "")
+    if chosen not in ("", *COLOURS[kind]) or not OWN_PATH.fullmatch(back):
+        abort(400)
+    return set_cookie(redirect(back, 303), kind, chosen)
+
+
+def set_cookie(response: Reply, cookie: str, chosen: str) -> Reply:
+    """Set the cookie that makes the browser remember a choice."""
+    is_https = get_app().settings.address.startswith("https")
+    response.set_cookie(cookie, chosen, max_age=COOKIE_AGE_S, samesite="Lax", httponly=True, secure=is_https)
     return response
