@@ -35,7 +35,6 @@ class Recipient(Struct, frozen=True):
     settings: LetterSettings
     calendar: Calendar
     bounced: bool = False
-    settings_number: int = 0  # of the link
 
     @property
     def id(self) -> int:
@@ -66,7 +65,7 @@ def load_recipient(app: App, db: Connection, token: str) -> Recipient:
     if person is None:
         raise Unknown("This link does not work; please use the one at the foot of your newest letter.")
     settings, calendar = letter_settings.parse_settings(row.letter_settings), timing.parse_calendar(row.calendar)
-    return Recipient(person, row.language, settings, calendar, row.bounced_at is not None, row.settings_number)
+    return Recipient(person, row.language, settings, calendar, row.bounced_at is not None)
 
 
 def find_table(db: Connection, recipient: Recipient, table: str) -> TableOfRecipient | None:

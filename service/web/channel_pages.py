@@ -107,7 +107,7 @@ def remove(token: str) -> Reply:
     """Remove a channel."""
     app, recipient = get_app(), preferences.find_recipient(get_app(), token)
     with app.store.writing() as db:
-        channels.remove(db, recipient.person, _parse_channel_number())
+        channels.remove(db, recipient.person, parse_channel_number())
     return _show_stored(token)
 
 
@@ -116,13 +116,14 @@ def switch_on(token: str) -> Reply:
     """Send notices to a channel again that was switched off."""
     app, recipient = get_app(), preferences.find_recipient(get_app(), token)
     with app.store.writing() as db:
-        row = channels.find_own(db, recipient.person, _parse_channel_number())
+        row = channels.find_own(db, recipient.person, parse_channel_number())
         if row is not None:
             channels.switch_on(db, row)
     return _show_stored(token)
 
 
-def _parse_channel_number() -> int:
+def parse_channel_number() -> int:
+    """Return the number of the channel that the form names; 0, which no channel has, if it names none."""
     return parse_int(request.form.get("channel", "")) or 0
 
 

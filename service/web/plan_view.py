@@ -60,22 +60,23 @@ class OrderPlanner(Struct, frozen=True):
     narrator: Narrator
     hidden_fields: Fields
 
-    def list_steps(self, rows: Sequence[Any], of_branches: Sequence[OrdersOfBranch]) -> tuple[PlanStep, ...]:
-        """List the orders in the order in which they are tried."""
+    def list_steps(self, rows: Sequence[Any], orders_of_branches: Sequence[OrdersOfBranch]) -> tuple[PlanStep, ...]:
+        """List the orders in the order in which they are tried, without those that can never hold."""
         unconditional = [row for row in rows if not row.after]
-        possible = [one for one in of_branches if not one.never_hold]
-        ids = [*(row.id for row in unconditional), *(order.id for one in possible for order in one.orders)]
-        numbers = {order: number for number, order in enumerate(sorted(ids), 1)}
+        possible = [branch_orders for branch_orders in orders_of_branches if not branch_orders.never_hold]
+        ids = [row.id for row in unconditional]
+        ids += [order.id for branch_orders in possible for order in branch_orders.orders]
+        numbers = {order: number for number, order in enumerate(sorted(ids), 1)}  # a lower id is tried earlier
         steps = (*self._list_unconditional(unconditional, numbers), *self._list_conditional(possible, numbers))
         return tuple(sorted(steps, key=lambda step: step.number))
 
     def _list_unconditional(self, rows: Sequence[Any], numbers: Mapping[int, int]) -> Iterator[PlanStep]:
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             buttons = list[PlanButton]()
-            if place > 0:
+            if index > 0:
                 buttons.append(self._make_order_button(MAKE_EARLIER, row.id))
-            if place < len(rows) - 1:  # it is later once the next one is earlier
-                buttons.append(self._make_order_button(MAKE_LATER, rows[place + 1].id))
+            if index < len(rows) - 1:  # it is later once the next one is earlier
+                buttons.append(self._make_order_button(MAKE_LATER, rows[index + 1].id))
             yield PlanStep(
                 number=numbers[row.id],
                 seat=self.seat,
@@ -87,12 +88,12 @@ class OrderPlanner(Struct, frozen=True):
             )
 
     def _list_conditional(
-        self, of_branches: Sequence[OrdersOfBranch], numbers: Mapping[int, int]
+        self, orders_of_branches: Sequence[OrdersOfBranch], numbers: Mapping[int, int]
     ) -> Iterator[PlanStep]:
-        for place, one in enumerate(of_branches):
-            buttons_of_branch = tuple(self._list_branch_buttons(of_branches, place))
-            for order in one.orders:
-                targets = self._list_target_buttons(of_branches, one, order.id, numbers)
+        for index, branch_orders in enumerate(orders_of_branches):
+            branch_buttons = tuple(self._list_branch_buttons(orders_of_branches, index))
+            for order in branch_orders.orders:
+                target_buttons = self._list_target_buttons(orders_of_branches, branch_orders, order.id, numbers)
                 yield PlanStep(
                     number=numbers[order.id],
                     seat=self.seat,
@@ -101,8 +102,8 @@ class OrderPlanner(Struct, frozen=True):
                     move=order.move,
                     condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
                     before=tuple(move for _, move in order.given if move),
-                    group=str(one.number),
-                    buttons=(*buttons_of_branch, *targets, self._make_cancel_button(order.id)),
+                    group=str(branch_orders.number),
+                    buttons=(*branch_buttons, *target_buttons, self._make_cancel_button(order.id)),
                 )
 
     def _describe_condition(self, seat: int, move: str | None) -> str:
@@ -111,26 +112,33 @@ class OrderPlanner(Struct, frozen=True):
             return _say(AFTER_A_MOVE, who=who)
         return _say(IF_PLAYED, who=who, move=_describe(move, self.narrator))
 
-    def _list_branch_buttons(self, of_branches: Sequence[OrdersOfBranch], place: int) -> Iterator[PlanButton]:
-        """Yield the buttons that open a branch, and that try it earlier or later than others."""
-        one = of_branches[place]
-        if one.branch:
-            yield PlanButton(_say(CHANGE), url_for("whatif.show", link=self.link, number=one.number))
-        if place > 0:
-            yield self._make_branch_button(BRANCH_EARLIER, one.number)
-        if place < len(of_branches) - 1:  # it is later once the next one is earlier
-            yield self._make_branch_button(BRANCH_LATER, of_branches[place + 1].number)
+    def _list_branch_buttons(self, orders_of_branches: Sequence[OrdersOfBranch], index: int) -> Iterator[PlanButton]:
+        """Yield the buttons that open a branch, if it was not deleted, and that try it earlier or later than others."""
+        number, branch = orders_of_branches[index].number, orders_of_branches[index].branch
+        if branch is not None:
+            yield PlanButton(_say(CHANGE), url_for("whatif.show", link=self.link, number=number))
+        if index > 0:
+            yield self._make_branch_button(BRANCH_EARLIER, number)
+        if index < len(orders_of_branches) - 1:  # it is later once the next one is earlier
+            yield self._make_branch_button(BRANCH_LATER, orders_of_branches[index + 1].number)
 
     def _list_target_buttons(
-        self, of_branches: Sequence[OrdersOfBranch], source: OrdersOfBranch, order: int, numbers: Mapping[int, int]
+        self,
+        orders_of_branches: Sequence[OrdersOfBranch],
+        source: OrdersOfBranch,
+        order: int,
+        numbers: Mapping[int, int],
     ) -> Iterator[PlanButton]:
-        """Yield the buttons that move an order to another branch; none if its own branch was deleted."""
+        """Yield the buttons that move an order to another branch, which is called by the number of its first order.
+
+        No order can be moved from or to a branch that was deleted.
+        """
         if source.branch is None:
             return
-        for one in of_branches:
-            if one is not source and one.branch:
-                label = _say(TO_BRANCH, number=str(numbers[one.orders[0].id]))
-                action = url_for("seat.move_order_to_branch", link=self.link, number=order, branch=one.number)
+        for target in orders_of_branches:
+            if target is not source and target.branch is not None:
+                label = _say(TO_BRANCH, number=str(numbers[target.orders[0].id]))
+                action = url_for("seat.move_order_to_branch", link=self.link, number=order, branch=target.number)
                 yield PlanButton(label, action, self.hidden_fields)
 
     def _make_order_button(self, label: Sentence, order: int) -> PlanButton:

@@ -75,13 +75,18 @@ def list_player_lines(place: Place, table: Snapshot, stage: Stage) -> tuple[Play
             is_bot=row.status == "bot",
             level=row.level,
             has_resigned=row.status == "resigned",
-            away=next((span for span in table.position.seats[row.seat].vacations if span[1] >= today), None),
+            away=_find_vacation(table.position.seats[row.seat].vacations, today),
             is_out=bool(stand.out),
             bounces=row.bounced_at is not None,
             seen_ago=_find_seen_ago(place, table, row),
         )
         for player, row, stand in zip(list_players(table.names), table.seats, standing, strict=True)
     )
+
+
+def _find_vacation(vacations: Sequence[tuple[str, str]], today: str) -> tuple[str, str] | None:
+    """Return the first day and the last day of the first vacation that is not over yet; None if there is none."""
+    return next(((first, last) for first, last in vacations if last >= today), None)
 
 
 class StandingOrder(Struct, frozen=True):

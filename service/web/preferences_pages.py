@@ -16,7 +16,7 @@ from service.accounts import preferences
 from service.accounts.preferences import Recipient, TableOfRecipient
 from service.notify import channels, web_push, webhooks
 from service.notify.webhooks import Target
-from service.numbers import parse_int, parse_small_int
+from service.numbers import parse_small_int
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, Mode, Span
 from service.store.push_keys import PUSH
@@ -107,7 +107,7 @@ class LanguagePage(Struct, frozen=True):
 def show(token: str) -> Response:
     """Show all settings; with `?table=` also those of one table."""
     with get_app().store.reading() as db:
-        page = _load_page(db, preferences.load_recipient(get_app(), db, token))
+        page = _load_page(db, token, preferences.load_recipient(get_app(), db, token))
     return render("preferences.html", page)
 
 
@@ -120,7 +120,7 @@ def store(token: str) -> Reply:
         language = form.get("language", recipient.language)
         preferences.store_preferences(get_app(), recipient, settings, calendar, language)
     except Refused as refused:
-        return _render_refusal(recipient, refused)
+        return _render_refusal(token, recipient, refused)
     return _show_stored(token)
 
 
@@ -142,7 +142,7 @@ def start_vacation(token: str) -> Reply:
     try:
         preferences.start_vacation(get_app(), recipient, letter_settings.parse_vacation(days))
     except Refused as refused:
-        return _render_refusal(recipient, refused)
+        return _render_refusal(token, recipient, refused)
     return _show_stored(token)
 
 
@@ -153,7 +153,7 @@ def end_vacation(token: str) -> Reply:
     try:
         preferences.end_vacation(get_app(), recipient)
     except Refused as refused:
-        return _render_refusal(recipient, refused)
+        return _render_refusal(token, recipient, refused)
     return _show_stored(token)
 
 
@@ -173,7 +173,7 @@ def try_channel(token: str) -> Response:
     app = get_app()
     with app.store.reading() as db:
         recipient = preferences.load_recipient(app, db, token)
-        row = channels.find_own(db, recipient.person, parse_int(request.form.get("channel", "")) or 0)
+        row = channels.find_own(db, recipient.person, channel_pages.parse_channel_number())
     if row is None:
         raise Unknown("This receiver is not in your list any more.")
     if row.kind == PUSH:
@@ -186,7 +186,7 @@ def try_channel(token: str) -> Response:
             channels.record_gone(db, row, app.now(), outcome.summary)
         elif is_mended:
             channels.switch_on(db, row)
-        page = _load_page(db, recipient, tried=describe_outcome(row.label, outcome))
+        page = _load_page(db, token, recipient, tried=describe_outcome(row.label, outcome))
     return render("preferences.html", page)
 
 
@@ -197,7 +197,7 @@ def ask_to_stop(token: str) -> Response:
     with get_app().store.reading() as db:
         recipient = preferences.load_recipient(get_app(), db, token)
         at_table = _describe_table(preferences.require_table(db, recipient, table)) if table else None
-    return render("stop_letters.html", StopPage(_make_token(recipient), table, at_table))
+    return render("stop_letters.html", StopPage(token, table, at_table))
 
 
 @letters.post("/stop")
@@ -209,7 +209,7 @@ def stop(token: str) -> Response:
         at_table = _load_table_settings(db, recipient, table)
     if before == "none":  # a second request: what the first one stopped is not known any more
         before = "turn"
-    return render("letters_stopped.html", StoppedPage(_make_token(recipient), table, at_table, before))
+    return render("letters_stopped.html", StoppedPage(token, table, at_table, before))
 
 
 @letters.post("/resume")
@@ -237,10 +237,6 @@ def set_language(token: str) -> Reply:
 
 def _find_recipient(token: str) -> Recipient:
     return preferences.find_recipient(get_app(), token)
-
-
-def _make_token(recipient: Recipient) -> str:
-    return get_app().links.make_preferences_token(recipient.id, recipient.settings_number)
 
 
 def _get_table_id() -> str | None:
@@ -281,20 +277,25 @@ def _parse_calendar(form: Mapping[str, str]) -> Calendar:
 # What is shown
 
 
-def _render_refusal(recipient: Recipient, error: Refused) -> Response:
+def _render_refusal(token: str, recipient: Recipient, error: Refused) -> Response:
     with get_app().store.reading() as db:
-        page = _load_page(db, recipient, error)
+        page = _load_page(db, token, recipient, error=error)
     return render("preferences.html", page, 422)
 
 
 def _load_page(
-    db: Connection, recipient: Recipient, error: Refused | None = None, tried: TriedReceiver | None = None
+    db: Connection,
+    token: str,
+    recipient: Recipient,
+    *,
+    error: Refused | None = None,
+    tried: TriedReceiver | None = None,
 ) -> PreferencesPage:
     """Load the page; `error` is why one of its forms was refused, and `tried` is the answer to a test."""
     form, table = request.form, _get_table_id()
     was_form_refused = error is not None and "zone" in form  # the other forms of the page have no zone
     return PreferencesPage(
-        token=_make_token(recipient),
+        token=token,
         table=table,
         stored=bool(request.args.get("stored")),
         error=error,

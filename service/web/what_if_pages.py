@@ -282,7 +282,7 @@ def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
     players = list_players(table.names)
     scene = Scene(game, game.view(state, actor), players, actor, menu, get_language(), planned=planned)
     narrator = Narrator(game, table.names, get_language(), actor, view=scene.view)
-    seats = tuple(_list_players(scene, branch.seat, movers, game.standing(state)))
+    standing = game.standing(state)
     return WhatIfPage(
         link=shown.place.link,
         title=translate_title(game.META),
@@ -293,7 +293,7 @@ def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
         lost=len(branch.moves) - length,
         step=shown.step,
         length=length,
-        is_over=seats[0].place is not None,
+        is_over=standing[0].place is not None,  # places are known at the end
         movers=tuple(Mover(seat, table.names[seat], seat == actor) for seat in movers),
         actor=actor,
         actor_name=table.names[actor],
@@ -302,7 +302,7 @@ def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
         alt=narrator.describe_board(scene.view),
         turn=_make_turn(shown, scene, narrator),
         steps=tuple(_list_steps(shown)),
-        players=seats,
+        players=tuple(_list_players(scene, branch.seat, movers, standing)),
         is_playing=table.position.phase == "playing",
         plan=list_branch_steps(shown.place.link, branch, scene.players, narrator, length, shown.step),
         has_own_moves=any(seat == branch.seat for seat, _ in branch.moves[:length]),
