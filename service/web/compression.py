@@ -54,7 +54,7 @@ def compress(response: Response) -> Response:
     if is_font or response.status_code != 200:
         return response
     response.vary.add("Accept-Encoding")
-    size = response.content_length or MIN_COMPRESSED_BYTES
+    size = response.content_length or MIN_COMPRESSED_BYTES  # an unknown length counts as enough
     encoding = choose_encoding(request.headers.get("Accept-Encoding", ""))
     if not encoding or size < MIN_COMPRESSED_BYTES:
         return response

@@ -99,7 +99,8 @@ class Live:
             return None
         token = scope["path"].removeprefix(PATH)
         table, kind = links.parse_token(token, 2)
-        return f"{table}.{kind}" if links.is_same_secret(self._app.links.make_live_token(table, kind), token) else None
+        is_right = links.is_same_secret(self._app.links.make_live_token(table, kind), token)
+        return f"{table}.{kind}" if is_right else None
 
     def name_client(self, scope: Scope) -> str:
         """Return a name for the network of a client; the trusted proxies in front of this server say who it is."""

@@ -99,7 +99,7 @@ def draw_board(name: str, in_language: str) -> str:
     game = find_game(name)
     most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
     sample = lessons.start_sample(game, most, PICTURE_SEED)
-    moves = lessons.play_randomly(sample, Random(7))  # noqa: S311 - a picture, not dice
+    moves = lessons.play_randomly(sample, Random(7))  # noqa: S311 - a picture, not dice; always the same moves
     for _ in itertools.islice(moves, PICTURED_MOVES):
         pass  # each step has made one move
     players = list_players(["" for _ in sample.table.seats])

@@ -116,7 +116,7 @@ def make_offers(menu: Menu, narrator: Narrator, say: Sequence[str] = ()) -> tupl
 
 
 def can_begin(menu: Menu, say: Sequence[str]) -> bool:
-    """Return whether these words are a move of this menu or begin one."""
+    """Return whether these words are a move of this menu or begin one; of a subset or number the verb is enough."""
     entry = next((entry for entry in menu if say and entry.verb == say[0]), None)
     if isinstance(entry, Choice):
         return any(_starts_with(args, tuple(say[1:])) for args in entry.options)

@@ -85,17 +85,13 @@ class MoveRequests:
             return
         allowance = await self._count(request)
         outcome = None if allowance.is_exceeded else await self._store(request)
-        failure: Exception | None
+        failure = outcome if isinstance(outcome, Exception) else None
         if isinstance(outcome, StoredSubmission):
             try:
-                verdict = await self._wait(outcome)
-                response = request.kind.answer(request.http, request.move.link, outcome.number, verdict)
-                await self._send(request, response, allowance, send)
+                await self._answer_stored(request, outcome, allowance, send)
                 return
             except Exception as error:
                 failure = error
-        else:
-            failure = outcome
         # Flask does not count the move again, and answers its failure.
         await self._pages.answer(scope, body, send, {ALLOWANCE: allowance, FAILURE: failure})
 
@@ -125,10 +121,18 @@ class MoveRequests:
         return await self._pages.run(self._limits.use, self._limit, key)
 
     async def _store(self, request: MoveRequest) -> Outcome:
+        """Store the move; return None if Flask has to: for a link that does not play here, or a key that is known."""
         outcome = asyncio.get_running_loop().create_future()
         self._intake.add(request.move, partial(resolve_soon, outcome))
         stored: Outcome = await outcome
         return stored
+
+    async def _answer_stored(
+        self, request: MoveRequest, stored: StoredSubmission, allowance: Allowance, send: Send
+    ) -> None:
+        verdict = await self._wait(stored)
+        response = request.kind.answer(request.http, request.move.link, stored.number, verdict)
+        await self._send(request, response, allowance, send)
 
     async def _wait(self, stored: StoredSubmission) -> Verdict | None:
         """Wait for the verdict as `submitting.wait_for_verdict` does."""

@@ -39,6 +39,7 @@ LINES = {"bot": guest_list.BOT, "seat": guest_list.FREE_SEAT}
 RADIO_VALUES = 4  # an option with more values is a list
 LIST_VALUES = 24  # an option with more values is a number
 DEFAULT_PACE = "3"
+MAX_KEY_CHARS = 80  # of the key that makes opening twice the same as once
 
 
 class TimeFields(Struct, frozen=True):
@@ -170,7 +171,7 @@ def _make_new_table(name: str, form: Mapping[str, str], guests: list[Invitee]) -
         guests=guests,
         clock=opening.make_clock(get_app(), new_table_form.parse_clock(form)),
         language=get_language(),
-        key=form.get("key", "")[:80],
+        key=form.get("key", "")[:MAX_KEY_CHARS],
         visitor=name_visitor(),
         watched=new_table_form.is_watched(form),
         signed_in=person.proof if person else None,
@@ -193,7 +194,7 @@ def _load_settings(name: str) -> dict[str, str]:
 
 
 def _store_settings(response: Reply, name: str, form: Mapping[str, str]) -> None:
-    """Store the settings of this table on the device, beside the rules of other games."""
+    """Store the settings of this table on the device, beside the rules of other games; no rules if all are too long."""
     others = {key: value for key, value in _parse_cookie().items() if ":" in key and not key.startswith(f"{name}:")}
     sent = (key for key in form if key.startswith(("option.", "asked.")) and key not in SETTINGS)
     rules = {f"{name}:{key}": form[key] for key in sent}
@@ -232,7 +233,7 @@ def open_bot_game(name: str) -> Reply:
             guests=[me, *bots],
             clock=Clock(pace=0),
             language=get_language(),
-            key=form.get("key", "")[:80],
+            key=form.get("key", "")[:MAX_KEY_CHARS],
             visitor=name_visitor(),
             signed_in=person.proof if person else None,
         )

@@ -73,12 +73,14 @@ class PageRequests:
             return None
         headers = {name: value.decode("latin-1") for name, value in given}
         has_body = not BODY_HEADERS.isdisjoint(headers) or headers.get(b"content-length", "0") != "0"
-        is_usual = len(headers) == len(given) and not has_body and "//" not in path
-        if not is_usual or measure_header(scope) > MAX_HEADER_BYTES or is_crawler(headers.get(b"user-agent", "")):
+        repeats_header = len(headers) < len(given)
+        if has_body or repeats_header or "//" in path or measure_header(scope) > MAX_HEADER_BYTES:
+            return None
+        if is_crawler(headers.get(b"user-agent", "")):
             return None
         sees_mailbox = False
         if self._app.settings.smtp == EMBEDDED:
-            if self._app.settings.proxies:
+            if self._app.settings.proxies:  # only Flask reads what they say of the visitor
                 return None
             sees_mailbox = is_local_visitor(self._app, Request(make_environ(scope, b"", trust_proxy=False)))
         return PageRequest(path, headers, choose_encoding(headers.get(b"accept-encoding", "")), sees_mailbox)

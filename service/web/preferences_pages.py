@@ -168,7 +168,7 @@ def write_again(token: str) -> Reply:
 def try_channel(token: str) -> Response:
     """Send a test to a browser, a webhook or a chat, and show its answer.
 
-    After a test that works it is on again; one that is gone is removed or switched off.
+    After a test that works the channel is on again; a channel that is gone is removed or switched off.
     """
     app = get_app()
     with app.store.reading() as db:

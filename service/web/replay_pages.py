@@ -30,6 +30,7 @@ from service.web.result_view import StoryInWords, load_story
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 verify = Blueprint("verify", __name__, url_prefix="/verify")
 gallery = Blueprint("gallery", __name__, url_prefix="/gallery")
+MAX_PAGE = 99_999  # number of a page of the gallery
 
 
 class ReplayPlayer(Struct, frozen=True):
@@ -50,7 +51,7 @@ class ReplayPage(Struct, frozen=True):
     phase: str
     viewer: int | None  # the seat whose view is shown; None is a spectator
     query: dict[str, Any]  # what every link of this replay carries on
-    since_own_move: bool
+    since_own_move: bool  # whether the replay begins after the reader's last move
     players: tuple[ReplayPlayer, ...]
     frame: Frame
     board: Markup
@@ -212,7 +213,7 @@ def show_verifier() -> Response:
 @from_replica
 def show_gallery(*, replica: bool) -> Response:
     """Show the games that ended last, some on a page."""
-    number = max(parse_int(request.args.get("page", ""), 99_999) or 1, 1)
+    number = max(parse_int(request.args.get("page", ""), MAX_PAGE) or 1, 1)
     app = get_app()
     with app.store.reading(replica=replica) as db:
         names, has_more = access.list_gallery_tables(db, number - 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from flask import request, url_for
 from markupsafe import Markup
@@ -16,6 +16,7 @@ from service.numbers import parse_int
 from service.people import letter_settings, register
 from service.store import queries
 from service.store.batch import NO_REASON, Verdict
+from service.store.rows import SeatRow
 from service.tables import joining, snapshots, submitting, talk
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
@@ -131,7 +132,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
 
 
 def _load_verdict_note(db: Connection, place: Place, table: Snapshot) -> VerdictNote | None:
-    """Load the verdict that the address asks for; None once another seat has moved and it is this seat's turn again."""
+    """Load the verdict that the address asks for; None if it asks for none, and once the verdict is outdated."""
     number = parse_int(request.args.get("said", ""))
     verdict = None if number is None else submitting.find_verdict(db, place, number)
     if verdict is None:
@@ -195,6 +196,7 @@ def _make_dice_note(place: Place, table: Snapshot) -> DiceNote | None:
 
 
 def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
+    """Return the settings of the reader's seat; None for spectators."""
     if place.seat is None:
         return None
     seat, is_playing = table.seats[place.seat], table.position.phase == "playing"
@@ -299,7 +301,7 @@ def list_seat_lines(table: Snapshot, me: int | None = None, unreachable: Collect
     )
 
 
-def _describe_status(table: Snapshot, seat: Any, me: int | None, unreachable: bool) -> Sentence:
+def _describe_status(table: Snapshot, seat: SeatRow, me: int | None, unreachable: bool) -> Sentence:
     match seat.status:
         case "open":
             return STATUS_OPEN

@@ -39,6 +39,7 @@ from service.web.table_view import TablePage, make_gathering_page, make_narrator
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
 STARTED_PHASES = ("playing", "over")
 MINUTE_S = 60
+PAGE_KEY_CHARS = 16  # of the key in the forms of a page
 
 
 class PastStagePage(Struct, frozen=True):
@@ -210,8 +211,9 @@ def read_move(posted: Request) -> MoveText:
     """Read the move in a form of the table's page."""
     form = posted.form
     text = join_move_fields(form)
-    page_key = form.get("key", "")[:16].replace("/", "")
-    return text, f"{page_key}/{text}" if page_key else "", parse_int(form.get("seen", ""), MAX_ENTRY)
+    page_key = form.get("key", "")[:PAGE_KEY_CHARS].replace("/", "")
+    key = f"{page_key}/{text}" if page_key else ""  # each move of a page is stored once
+    return text, key, parse_int(form.get("seen", ""), MAX_ENTRY)
 
 
 def join_move_fields(fields: MultiDict[str, str]) -> str:

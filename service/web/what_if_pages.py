@@ -259,8 +259,8 @@ def _load_branch(db: Connection, place: Place, number: int) -> ShownBranch:
     table = snapshots.load_table(get_app(), db, place.table)
     branch, all_branches = branches.find(db, place, number), branches.list_branches(db, place)
     played = branches.play_out(get_app(), db, table, branch)
-    rows = standing_orders.list_orders(db, place.table, branch.seat)
-    of_branches = branch_orders.list_orders(db, place, rows)
+    orders = standing_orders.list_orders(db, place.table, branch.seat)
+    orders_of_branches = branch_orders.list_orders(db, place, orders)
     return ShownBranch(
         place=place,
         table=table,
@@ -268,7 +268,7 @@ def _load_branch(db: Connection, place: Place, number: int) -> ShownBranch:
         played=played,
         step=min(_parse_number(request.values.get("step", ""), len(played)), len(played)),
         all_branches=tuple(all_branches),
-        has_orders=any(one.number == number and not one.never_hold for one in of_branches),
+        has_orders=any(one.number == number and not one.never_hold for one in orders_of_branches),
     )
 
 
@@ -340,7 +340,7 @@ def _make_turn(shown: ShownBranch, scene: Scene, narrator: Narrator) -> Turn:
 
 
 def _list_steps(shown: ShownBranch) -> Iterator[BranchStep]:
-    """Describe the moves of a branch as its player would see them at the table."""
+    """Describe the moves of a branch that are possible, as its player would see them at the table."""
     branch, table = shown.branch, shown.table
     narrator = Narrator(table.game, table.names, get_language(), branch.seat)
     for number, ((seat, move), events) in enumerate(zip(branch.moves, shown.played.events, strict=False), 1):

@@ -146,12 +146,13 @@ def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict
 
 
 def _iter_kinds(operation: Operation) -> Iterator[Any]:
+    """Yield the types of what an operation takes and gives."""
     yield from (Refusal, *operation.gives.values())
     yield from (kind for kind in (operation.takes, operation.query) if kind)
 
 
 def _shorten_names(schemas: Any) -> Any:
-    """Name types after their game or the table, and not after their module."""
+    """Name types after their game or the table, and not after their module; some names are promised."""
     text = msgspec.json.encode(schemas).decode()
     games = {
         re.compile(rf"\b{re.escape(game.__name__)}(?:\.\w+)*\.(\w+)"): rf"{name}.\1"
@@ -163,6 +164,7 @@ def _shorten_names(schemas: Any) -> Any:
 
 
 def _iter_variants(schemas: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
+    """Yield these schemas, and in place of a choice the schemas to choose from."""
     for schema in schemas:
         yield from schema.get("anyOf", (schema,))
 
@@ -183,9 +185,9 @@ def _fill_types_of_games(schema: Any, variants: Mapping[str, list[Any]]) -> None
 def _describe_operation(
     operation: Operation, schemas: Mapping[Any, Any], components: Mapping[str, Any]
 ) -> dict[str, Any]:
-    summary, *rest = re.split("[;:] ", operation.about, maxsplit=1)
-    described: dict[str, Any] = {"operationId": operation.name, "summary": summary.removesuffix(".")}
-    if rest:
+    first_clause = re.split("[;:] ", operation.about)[0]
+    described: dict[str, Any] = {"operationId": operation.name, "summary": first_clause.removesuffix(".")}
+    if first_clause != operation.about:
         described["description"] = operation.about
     if operation.limited:
         described["description"] = f"{operation.about} Limited: {operation.limited}."

@@ -142,7 +142,7 @@ def _describe_types(document: Mapping[str, Any], operations: tuple[DescribedOper
     waiting = [kind for operation in operations for kind in _list_kinds(operation)]
     done = set[str]()
     while waiting:
-        name = waiting.pop(0).removeprefix("list of ")
+        name = waiting.pop(0).removeprefix("list of ")  # as `_describe_kind` writes it
         if name in done or name not in schemas:
             continue
         done.add(name)

@@ -215,18 +215,18 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
         table = snapshots.load_table(app, db, place.table)
         if seq >= table.row.length:
             raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=table.row.length - 1)
-        seat, then = _find_viewer(place, table, query), snapshots.load_past(app, db, table, seq)
+        seat, past = _find_viewer(place, table, query), snapshots.load_past(app, db, table, seq)
         entries = snapshots.load_entries(db, table, seq, seq + 1)
         receipt = snapshots.load_receipt(db, table, seq)
-    started = then.phase in ("playing", "over")
+    started = past.phase in ("playing", "over")
     (entry,) = _describe_entries(seat, table, entries, _find_language(query))
     return Moment(
         seat=seat,
-        phase=then.phase,
+        phase=past.phase,
         receipt=receipt,
         entry=entry,
-        standing=table.game.standing(then.state) if started else (),
-        view=table.game.view(then.state, seat) if started else None,
+        standing=table.game.standing(past.state) if started else (),
+        view=table.game.view(past.state, seat) if started else None,
     )
 
 
@@ -287,6 +287,7 @@ def _make_tag(place: Place, table: Snapshot, besides: tuple[Any, ...]) -> str:
 
 
 def _list_moves(menu: Menu) -> tuple[str, ...]:
+    """List every move of a menu; none if they are more than MAX_LISTED_MOVES."""
     return tuple(map(str, menus.iter_moves(menu))) if menus.count(menu) <= MAX_LISTED_MOVES else ()
 
 
@@ -338,6 +339,7 @@ def _make_view(place: Place, table: Snapshot) -> Seen:
 
 
 def _find_awaited_round(table: Snapshot) -> AwaitedRound | None:
+    """Return the round of the beacon that the table awaits; None if it awaits none."""
     command, beacon = table.position.waiting_command, table.position.beacon
     if command is None or beacon is None:
         return None
@@ -345,6 +347,7 @@ def _find_awaited_round(table: Snapshot) -> AwaitedRound | None:
 
 
 def _make_news(place: Place, table: Snapshot, query: Since) -> News:
+    """Load the entries from a number on; a program that asks from beyond the end has to ask from there again."""
     end = min(query.since + query.limit, table.row.length)
     entries = list[Entry[Any]]()
     if query.since < end:
