@@ -51,7 +51,7 @@ from service.web.page_cache import PageCache
 from service.web.preferences_pages import letters
 from service.web.preview_pages import pictures
 from service.web.rate_limits import Limit, RateLimits, limit_view, name_link, set_limit_headers
-from service.web.rendering import language_choice, make_page_environment
+from service.web.rendering import appearance, make_page_environment
 from service.web.replay_pages import gallery, replay, verify
 from service.web.rules_pages import guide, rules
 from service.web.table_pages import seat_forms, table
@@ -82,7 +82,7 @@ BLUEPRINTS = (
     table_feed,
     pictures,
     follower_page,
-    language_choice,
+    appearance,
     host,
     mailbox,
     monitoring,

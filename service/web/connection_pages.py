@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
 from sqlalchemy import Connection
@@ -141,7 +143,7 @@ def _load_page(
         stored=bool(request.args.get("stored")),
         error=error,
         calendar=calendar,
-        webcal=f"webcal:{calendar.partition(':')[2]}" if calendar else "",
+        webcal=re.sub("^https?:", "webcal:", calendar),
         feed=feed,
         receivers=receivers,
         kinds=NAMED_KINDS,

@@ -109,17 +109,17 @@ def make_turn(
     )
 
 
-def make_offers(menu: Menu, narrator: Narrator, say: Sequence[str] = ()) -> tuple[Offer, ...]:
+def make_offers(menu: Menu, narrator: Narrator, words: Sequence[str] = ()) -> tuple[Offer, ...]:
     """Return an offer for each verb of the menu; the words chosen so far are followed in their verb."""
-    chosen = {say[0]: tuple(say[1:])} if say else {}
+    chosen = {words[0]: tuple(words[1:])} if words else {}
     return tuple(_make_offer(entry, narrator, chosen.get(entry.verb, ())) for entry in menu)
 
 
-def can_begin(menu: Menu, say: Sequence[str]) -> bool:
+def can_begin(menu: Menu, words: Sequence[str]) -> bool:
     """Return whether these words are a move of this menu or begin one; of a subset or number the verb is enough."""
-    entry = next((entry for entry in menu if say and entry.verb == say[0]), None)
+    entry = next((entry for entry in menu if words and entry.verb == words[0]), None)
     if isinstance(entry, Choice):
-        return any(_starts_with(args, tuple(say[1:])) for args in entry.options)
+        return any(_starts_with(args, tuple(words[1:])) for args in entry.options)
     return entry is not None
 
 

@@ -55,6 +55,7 @@ class TimeFields(Struct, frozen=True):
 
     @property
     def is_changed(self) -> bool:
+        """Whether one of these differs from its default; the increment only counts if there is a bank."""
         typed = (self.bank, self.grace, self.offer_after, self.spare_weekends, self.automatic)
         return self.late != "move" or any(typed)
 

@@ -137,7 +137,10 @@ class PageCache:
         return [page.banner == banner and loaded.get(page.source.parts) == page.source.fingerprint for page in pages]
 
     def _make_page(self, key: PageKey, environ: dict[str, Any]) -> PageAnswer:
-        """Let Flask answer, and cache the page if its view says so."""
+        """Let Flask answer, and cache the page if its view says so.
+
+        Flask does not learn how the client wants it compressed: the page is cached as it is.
+        """
         plain = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
         banner = self._app.notices.get().banner
         made = _call(self._wsgi_app, plain)
@@ -183,7 +186,8 @@ def _call(wsgi_app: WsgiApp, environ: dict[str, Any]) -> PageAnswer:
     started: list[Any] = []
     chunks: Any = wsgi_app(environ, lambda *arguments: started.append(arguments))
     try:
-        return PageAnswer(started[0][0], started[0][1], b"".join(chunks))
+        status, headers, *_ = started[0]
+        return PageAnswer(status, headers, b"".join(chunks))
     finally:
         chunks.close()
 

@@ -158,7 +158,7 @@ class OrderPlanner(Struct, frozen=True):
 def list_branch_steps(
     link: str, branch: Branch, players: Sequence[Player], narrator: Narrator, length: int, step: int
 ) -> tuple[PlanStep, ...]:
-    """List the moves of a branch that are possible, as a page shows them that is at one step of it."""
+    """List the first `length` moves of a branch, which are possible; the page shows the branch after `step` of them."""
     return tuple(
         PlanStep(
             number=number,

@@ -267,6 +267,7 @@ def _parse_mode(text: str) -> Mode:
 
 
 def _parse_calendar(form: Mapping[str, str]) -> Calendar:
+    """Parse the calendar of the form; there are no quiet hours unless they begin and end at different hours."""
     begin, end = form.get("quiet_from", ""), form.get("quiet_until", "")
     quiet = (parse_small_int(begin), parse_small_int(end)) if begin and end and begin != end else None
     hours_before = {parse_small_int(word) for word in form.get("remind", "").split()}

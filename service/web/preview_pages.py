@@ -125,6 +125,7 @@ def _find_page(url: str) -> PublicPage | None:
 
 
 def _load_table_page(link: str) -> PublicPage | None:
+    """Load the page of a table for spectators; None for the link of a seat."""
     with get_app().store.reading() as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(get_app(), db, place.table)
@@ -132,7 +133,7 @@ def _load_table_page(link: str) -> PublicPage | None:
 
 
 def _load_replay_page(link: str, entry: int | None) -> PublicPage | None:
-    """Load the page of a replay after an entry, or after the last one."""
+    """Load the page of a replay after an entry, or after the last one; None for the link of a seat."""
     with get_app().store.reading() as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(get_app(), db, place.table)

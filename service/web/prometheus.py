@@ -41,7 +41,7 @@ class AppCollector(Collector):
 
 
 def _group_by_label(name: str, sums: dict[str, int]) -> dict[str, dict[str, int]]:
-    """Return the sums of one metric, label by label."""
+    """Return the sums of one metric, label by label: its count, and of durations their sum and each bucket."""
     by_label: dict[str, dict[str, int]] = {}
     for field, number in sorted(sums.items()):
         metric, label, part = field.split("|")

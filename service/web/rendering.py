@@ -125,13 +125,13 @@ def _make_html_response(text: str, status: int, in_language: str) -> Response:
     return response
 
 
-language_choice = Blueprint("language", __name__)
+appearance = Blueprint("appearance", __name__)
 COOKIE_AGE_S = 365 * DAY_S
 OWN_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")  # of this server: "//" and "/\" would lead to another one
 SEAT_PATH = re.compile(r"/t/([0-9a-z]+)")  # of a page of a table, with the link
 
 
-@language_choice.post("/language")
+@appearance.post("/language")
 def choose_language() -> Reply:
     """Show pages in this language from now on, write letters to this seat in it, and go back to the page before."""
     chosen, back = request.form.get("language", ""), request.form.get("back", "")
@@ -144,7 +144,7 @@ def choose_language() -> Reply:
     return set_cookie(redirect(back, 303), LANGUAGE_COOKIE, chosen)
 
 
-@language_choice.post("/look")
+@appearance.post("/look")
 def choose_look() -> Reply:
     """Show pages or boards in other colours from now on, and go back to the page before."""
     kind = "theme" if "theme" in request.form else "board"

@@ -153,7 +153,7 @@ def _is_outdated(db: Connection, verdict: Verdict, place: Place, table: Snapshot
 
 
 def describe_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -> VerdictNote | None:
-    """Return the verdict with the sentence about its entry."""
+    """Return an accepted verdict with the first sentence about its entry; another one, or none, as it is."""
     if verdict is None or verdict.kind != "accepted":
         return verdict
     sentence = next((chapter.sentences[0] for chapter in chapters if chapter.seq == verdict.seq), "")

@@ -313,6 +313,7 @@ def _load_chapters(
 
 
 def _make_recent(since: Sequence[Chapter]) -> RecentChapters:
+    """Fold all but the last chapters if they are many; the opening of the game is shown by itself."""
     opening = since[0] if since[0].start else None
     rest = tuple(since[1:] if opening else since)
     folded = len(rest) - LAST_UNFOLDED if len(rest) > MAX_UNFOLDED else 0
