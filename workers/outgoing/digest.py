@@ -55,13 +55,15 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     _, ngettext = draft.translator.gettext, draft.translator.ngettext
     waiting = list_waiting_seats(draft.app, draft.person)
     parts = [
-        build_digest_turn(draft, seat, has_board=place < MAX_BOARDS) for place, seat in enumerate(waiting[:MAX_TABLES])
+        (seat, turn)
+        for place, seat in enumerate(waiting[:MAX_TABLES])
+        if (turn := build_digest_turn(draft, seat, has_board=place < MAX_BOARDS)) is not None
     ]
-    turns = tuple(turn for turn in parts if turn is not None)
-    if not turns:
+    if not parts:
         return None
+    turns = tuple(turn for _seat, turn in parts)
+    first, _turn = parts[0]  # answers go to the address of this seat; their lines name their tables
     more = max(0, len(waiting) - MAX_TABLES)
-    first = waiting[0]  # answers go to the address of this seat; their lines name their tables
     headline = write_count(draft.translator, len(turns) + more)
     links, settings = draft.app.links, draft.app.settings
     mark = links.make_subject_mark(settings, first) if settings.answer_place == "subject" else ""

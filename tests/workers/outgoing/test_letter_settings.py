@@ -262,6 +262,25 @@ def test_a_line_of_an_answer_to_a_digest_of_several_tables_names_its_table(
     assert report(relay_app)[-1][1] == "refused"
 
 
+def test_the_example_of_a_digest_names_a_table_that_is_in_it_and_not_one_that_pauses(
+    relay_app: App, smtp_sink: Sink, clock: FakeTime
+) -> None:
+    games = [start_game(relay_app, smtp_sink) for _ in range(5)]
+    set_letters(relay_app, letters="digest", hour=8)
+    of_players = [[game for game in games if game[1].seat == seat] for seat in (0, 1)]
+    (places, mover), (_, next_mover), *_ = sorted(max(of_players, key=len), key=lambda game: game[1].table)
+    other = next(place for place in places if place != mover)
+    assert apps.submit(relay_app, mover, "pause").accepted
+    assert apps.submit(relay_app, other, "agree").accepted
+    post.run()
+    smtp_sink.letters.clear()
+    clock.at = MORNING_AT + DAY + HOUR_S
+    post.run()
+    (letter,) = find_letters(smtp_sink, apps.load_address(relay_app, mover))
+    assert f"such as: {next_mover.table[:6]}-" in " ".join(text(letter).split())
+    assert mover.table[:6] not in text(letter)
+
+
 def test_a_remark_comes_at_once_to_those_who_wish_it(relay_app: App, smtp_sink: Sink, clock: FakeTime) -> None:
     places, mover = start_game(relay_app, smtp_sink)
     other = next(place for place in places if place != mover)
