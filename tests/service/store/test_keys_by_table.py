@@ -8,7 +8,8 @@ from service.store import Store, queries
 from service.store.batch import OwedLetter
 from service.store.schema import letters
 
-TABLE = """INSERT INTO tables (id,game,seats,seed,commitment,phase,length,head,pace,watch,opened_at,moved_at)
+TABLE = """INSERT INTO tables
+(id,game,seats,seed,commitment,phase,length,head,pace,spectator_link,opened_at,moved_at)
 VALUES ('t','kaiser',2,'','','playing',3,'',500,'w',0,0)"""
 PERSON = "INSERT INTO people (address, name, since) VALUES ('anna@example.org', 'Anna', 0)"
 SUBMISSION = """INSERT INTO submissions (key, "table", seat, move, at) VALUES ('a', 't', 0, 'pass', 0)"""
