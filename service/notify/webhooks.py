@@ -34,6 +34,7 @@ SECRET_BYTES = 24
 MAX_TOKEN_CHARS = 400
 MAX_PAUSE_S = 86_400
 MAX_NTFY_BYTES = 4_000  # of a text: ntfy makes a file of more than 4,096
+MAX_DISCORD_TITLE_CHARS = 256
 SENDER = "Depesche"
 GOTIFY_PRIORITY = 5  # of 10: apps show it with a sound
 TELEGRAM = "https://api.telegram.org/bot"
@@ -252,7 +253,7 @@ def _build_webhook(target: Target, message: HookMessage, now: int) -> HookReques
 
 def _build_discord(target: Target, message: HookMessage, _: int) -> HookRequest:
     embed: dict[str, Any] = {
-        "title": message.title[:256],
+        "title": message.title[:MAX_DISCORD_TITLE_CHARS],
         "description": MARKDOWN.sub(r"\\\1", message.sentence),
         "url": message.url,
         "timestamp": _write_moment(message.at),

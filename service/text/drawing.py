@@ -114,7 +114,7 @@ class Stage(Struct, frozen=True):
 
     @property
     def world_picture(self) -> str:
-        """The world as one picture, without the small map of it."""
+        """The world as one picture, without the small map of it, which follows."""
         return self.world.partition("</svg>")[0] + "</svg>"
 
 
@@ -309,7 +309,7 @@ def paint_picture(svg: str) -> Image.Image:
     sprites = _paint_sprites([_make_sprite_key(part, box, scale, definitions) for part, box in parts if box])
     for part, box in parts:
         if box:
-            colours, cover = next(sprites)
+            colours, cover = next(sprites)  # they come in the order of their parts
             left, top = float(box["x"]) * scale, float(box["y"]) * scale
             painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
         elif "<" in part:

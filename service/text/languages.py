@@ -281,7 +281,7 @@ def write_time_left(translator: Translator, seconds: float) -> str:
     if seconds <= 0:
         return ""
     parts = list[str]()
-    if seconds < HOUR_S - MINUTE_S // 2:
+    if seconds < HOUR_S - MINUTE_S // 2:  # longer times are nearer to an hour than to 59 minutes
         minutes = max(round(seconds / MINUTE_S), 1)
         parts.append(translator.ngettext("%(count)s minute", "%(count)s minutes", minutes))
     else:

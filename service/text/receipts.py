@@ -59,7 +59,7 @@ class Comparison(Struct, frozen=True):
 def find_receipts(path: Path) -> Iterator[Receipt]:
     """Yield all receipts in a file: one saved letter, a mailbox of letters, or any text."""
     raw = path.read_bytes()
-    if raw.startswith(b"From "):
+    if raw.startswith(b"From "):  # each letter of a mailbox begins with this line
         with closing(mailbox.mbox(path, create=False)) as letters:
             for number, letter in enumerate(letters, 1):
                 yield from _find_in_letter(
@@ -135,7 +135,8 @@ def compare_receipts(export: Export, receipts: Iterable[Receipt]) -> tuple[Compa
 
 
 def _compare_receipt(receipt: Receipt, heads: Sequence[str]) -> Comparison:
-    name = f"The receipt after {receipt.length} entries{f' ({receipt.source})' if receipt.source else ''}"
+    source = f" ({receipt.source})" if receipt.source else ""
+    name = f"The receipt after {receipt.length} entries{source}"
     if not 0 < receipt.length <= len(heads):
         return Comparison(receipt, False, f"{name} contradicts the log, which has {len(heads)} entries.")
     head = heads[receipt.length - 1]

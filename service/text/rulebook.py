@@ -137,7 +137,7 @@ def parse_manuscript(text: str) -> Manuscript:
     """Split the Markdown of a book into sections; lines in a block of code are never headings."""
     rulings = {code: " ".join(ruling.split()) for code, ruling in RULING.findall(text)}
     preface, sections = list[str](), list[tuple[re.Match[str], list[str]]]()
-    lines, is_code = preface, False
+    lines, is_code = preface, False  # `lines` are those of the preface, and then of the latest section
     for line in RULING.sub("", text).splitlines():
         if line.startswith("```"):
             is_code = not is_code
