@@ -116,7 +116,7 @@ def _allow_packages() -> None:
 
     Without that setting nothing is imported for it, so that the command starts faster.
     """
-    variables = {name: text for name, text in os.environ.items() if name.startswith("DEPESCHE_GAMES")}
+    variables = {name: os.environ.get(name, "") for name in ("DEPESCHE_GAMES", "DEPESCHE_GAMES_FILE")}
     if not any(variables.values()):
         return
     from engine import catalogue

@@ -123,7 +123,7 @@ class Wakeups:
             self._execute("PUBLISH", CHANGES, " ".join(f"{table}/{topic}" for table in tables))
 
     def iter_changes(self) -> Iterator[str | None]:
-        """Yield announcements: None once subscribed, then each announcement, and "" after a second without one."""
+        """Yield None once subscribed, then each announcement as `TABLE/TOPIC`, and "" after a second without one."""
         with self.redis.pubsub(ignore_subscribe_messages=True) as subscription:  # type: ignore[no-untyped-call]
             subscription.subscribe(CHANGES)
             yield None

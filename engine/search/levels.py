@@ -89,7 +89,7 @@ def prune_menu(game: Game, state: Any, seat: int, avoid: Collection[Move]) -> Me
 
 
 def rank_moves(search: Search, seat: int, menu: Menu) -> list[RankedMove]:
-    """Return the moves, the best first, as far as the budget reaches; each one is evaluated at least once."""
+    """Return the moves, the best first by a search within the budget; each one is evaluated at least once."""
     root = Node(seat)
     deals = min(max(FIRST_EVALUATIONS // menus.count(menu), 1), MAX_DEALS)
     root.expand(search, menu, *(search.redeal(search.make_chance()) for _ in range(deals)))
@@ -164,7 +164,8 @@ def _choose_without_debt(search: Search, seat: int, ranking: list[RankedMove]) -
 def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, chance: Chance) -> Any | None:
     """Return the position after a move, or None if the score of the seat was below 0 and lower than before.
 
-    The score is looked at before the rules go on, too: their draws may bring points in this deal only.
+    `deal` imagines what the seat cannot know, and `chance` what is drawn. The score is looked at before the rules go
+    on, too: their draws may bring points in this deal only.
     """
     game, lowest = search.game, min(0, search.score)
     state = search.redeal(deal)

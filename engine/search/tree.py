@@ -256,7 +256,10 @@ def grow(search: Search, root: Node) -> None:
 
 
 def _make_attempt(search: Search, seat: int, moves: int) -> Attempt:
-    """Return the function that tries a move: down the tree for two seats, by playing on for more."""
+    """Return the function that tries a move: down the tree for two seats, by playing on for more.
+
+    The number of a move's tries so far is the number of the next deal, which is the same for all moves.
+    """
     if search.seats == 2:
         return lambda edge: _descend(search, seat, edge)
     turns = TurnSearch(search, seat, moves)

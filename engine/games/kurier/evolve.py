@@ -129,6 +129,7 @@ def _deploy(state: State, event: Deployed) -> State:
 
 
 def _travel(state: State, event: Travelled) -> State:
+    """Move a courier, and its dispatch; the rooms of both travellers are touched by one move, so add to `last`."""
     seat, kind, end = event.seat, event.kind, event.end
     inns = _check_out(state.inns, event.start, kind)
     last = (*state.last, (event.start, kind), (end, kind))

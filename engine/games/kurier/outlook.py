@@ -184,7 +184,8 @@ def _compute_turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[fl
         twice = 1 + _compute_turns_by_turned(counts, missing, (*fewer, once))[0]
         if abs(once - guess) < TOLERANCE_TURNS:
             break
-        guess = min(once + (twice - once) * (once - guess) / (2 * once - guess - twice), LONGEST_WAIT_TURNS)
+        change, next_change = once - guess, twice - once  # further changes shrink by the same factor, so we add them up
+        guess = min(once + next_change * change / (2 * once - guess - twice), LONGEST_WAIT_TURNS)
     return (*fewer, guess)
 
 
