@@ -170,9 +170,9 @@ def list_castle_cells(cells: tuple[str, str]) -> frozenset[str]:
 
 
 def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
-    """§23.6, §23.7: Return what each lord gets for the features that are complete now, the most of them.
+    """§23.6, §23.7: Return what each lord gets, by his place: the points of the best completed feature near his castle.
 
-    A castle that is paid pays the castles near it in turn; not the castle that was made with this tile.
+    A castle that is paid pays the castles near it in turn. The castle that was made with this tile gets nothing.
     """
     lords = {castle: find_lord(state, castle) for castle in get_castles(state) if part.cell not in castle.cells}
     unpaid = {castle: lord.place for castle, lord in lords.items() if lord}

@@ -240,11 +240,11 @@ class Count(StartBlock):
         ask_all = editions.asks_citizens_before_churches(state.edition)
         # A farm with a barn is scored without being one of the completed features.
         roots = (*get_current_part(state).done, root) if ask_all else (root,)
-        questions = (self._ask(state, rules, one) for one in roots)
+        questions = (self._find_question(state, rules, one) for one in roots)
         return next((question for question in questions if question), None)
 
-    def _ask(self, state: State, rules: Rules, root: int) -> CitizensAsked | None:
-        """Return the question about a feature, unless it was asked before or no seat has a meeple for it."""
+    def _find_question(self, state: State, rules: Rules, root: int) -> CitizensAsked | None:
+        """Return the question about a feature; None if it was asked before, or no seat has a meeple for it."""
         feature = state.features[root]
         quarter = next((name for name, kind in QUARTERS.items() if kind == feature.kind), "")
         seats = list_seats_with_citizens(state, quarter)

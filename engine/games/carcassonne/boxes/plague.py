@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
+from engine.games.carcassonne.boxes.abbey_mayor import BARN
 from engine.games.carcassonne.boxes.hills_sheep import get_flocks, send_home_with_flocks
 from engine.games.carcassonne.boxes.princess_dragon import find_prey, is_open_land
 from engine.games.carcassonne.hooks import BoxHooks, Rules
@@ -278,15 +279,15 @@ class Plague(BoxHooks):
         """§33.6: Offer the flight from tiles that the next flea can reach, once a turn."""
         if not get_outbreaks(state) or _has_note_in_turn(state, FLIGHT_NOTE):
             return None
-        struck = set(list_targets(state))
-        own = [figure for figure in list_figures(state) if figure.seat == state.turn and figure.cell in struck]
-        fleeing = [
-            one
-            for one in own
-            if one.kind != "barn" and state.features[find_figure_root(state, one)].kind in FLEEING_FROM
-        ]
-        options = tuple((one.place, goal) for one in fleeing for goal in list_goals(state, rules, one))
+        targets = set(list_targets(state))
+        threatened = [figure for figure in list_figures(state) if figure.seat == state.turn and figure.cell in targets]
+        fleeing = [figure for figure in threatened if self._can_flee(state, figure)]
+        options = tuple((figure.place, goal) for figure in fleeing for goal in list_goals(state, rules, figure))
         return Choice("flee", options, "33.6") if options else None
+
+    def _can_flee(self, state: State, figure: Figure) -> bool:
+        """§33.6: Whether a figure is on a road, in a city or on a field, and is no barn."""
+        return figure.kind != BARN and state.features[find_figure_root(state, figure)].kind in FLEEING_FROM
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> SpreadAsked | None:
         """§33.3: The seat on turn spreads the plague, once a turn, but not when it placed a source."""
@@ -314,8 +315,8 @@ class Plague(BoxHooks):
         """Return what the figures of a seat may lose to the next fleas."""
         if not get_outbreaks(state):
             return 0.0
-        struck = set(list_targets(state))
-        return -STRUCK_POINTS * sum(one.seat == seat and one.cell in struck for one in list_figures(state))
+        targets = set(list_targets(state))
+        return -STRUCK_POINTS * sum(one.seat == seat and one.cell in targets for one in list_figures(state))
 
 
 def _count_base_tiles(state: State) -> int:

@@ -108,7 +108,7 @@ def apply_dragon_moved(state: State, event: DragonMoved) -> State:
     """Move the dragon and take the figures away; the next seat has the next step, if one is left."""
     path = (*get_dragon_path(state), event.cell)
     state = replace(send_home_with_flocks(pop_work(state), event.figures), dragon=event.cell, dragon_path=path)
-    if len(path) > DRAGON_STEPS:
+    if not count_steps_left(state):
         return replace(state, dragon_path=())
     return push_work(state, Task(DRAGON, seats=((event.seat + 1) % len(state.track),)))
 

@@ -79,7 +79,7 @@ def apply_figure_protected(state: State, event: FigureProtected) -> State:
     state = replace_figure(state, event.figure, figure)
     if get_field(state, "fairy") == event.figure:
         state = replace(state, fairy=figure)
-    if get_current_part(state).step == "figure":
+    if get_current_part(state).step == "figure":  # placing a figure that is protected has ended this step already
         state = finish_figure_step(state)
     return apply_awards(state, (Award(event.seat, event.points, "protection"),))
 

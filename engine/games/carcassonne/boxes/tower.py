@@ -322,7 +322,9 @@ class Tower(BoxHooks):
             case "exchange":
                 task = get_current_task(state)
                 other, their_kind = task.number, task.place
-                return [PrisonersExchanged((Prisoner(other, seat, word), Prisoner(seat, other, their_kind)))]
+                comes_back = Prisoner(captor=other, seat=seat, kind=word)
+                goes_back = Prisoner(captor=seat, seat=other, kind=their_kind)
+                return [PrisonersExchanged((comes_back, goes_back))]
         return [self._capture(state, rules, seat, word)]
 
     def _build_floor(self, state: State, rules: Rules, seat: int, cell: str) -> list[Struct]:

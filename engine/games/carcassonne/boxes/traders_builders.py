@@ -70,7 +70,7 @@ get_goods = make_getter("goods", tuple[dict[str, int], ...])
 
 
 def apply_goods_taken(state: State, event: GoodsTaken) -> State:
-    """Give the goods to the seat, and remove their symbols from the city."""
+    """Give the goods to the seat, and remove their symbols from the city, so that it gives them once."""
     feature = state.features[event.feature]
     marks = tuple(mark for mark in feature.marks if mark not in event.goods)
     goods = list(get_goods(state))
