@@ -24,7 +24,7 @@ from engine.games.carcassonne.state import FigureWithheld, Part, State, TurnBega
 
 
 def advance(state: State, chance: Chance) -> Outcome | None:
-    """Return the next forced events with the state after them, if they are of a kind that is quicker together."""
+    """Return several forced events at once with the state after them; None if `upkeep` has to find them one by one."""
     rules = get_rules(state.options)
     if state.phase == "playing":
         return _begin_next_turn(state, chance) if has_plain_turns(rules) and _is_turn_over(state) else None

@@ -66,7 +66,7 @@ FACTS: dict[int, Facts] = {}
 
 
 def outlook(state: State) -> Shares:
-    """Return each seat's share of the victory."""
+    """Return each seat's share of the victory, by the points that it can expect to have at the end."""
     estimate = Estimate(state)
     points = [float(count_points_of(state, seat)) + estimate.value_supply(seat) for seat in range(len(state.track))]
     for root, feature in state.features.items():

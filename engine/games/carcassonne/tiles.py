@@ -207,7 +207,8 @@ def _list_segments_but_fields(row: dict[str, Any], turn: int) -> Iterator[Segmen
             rotated = rotate_sides(sides, turn)
             yield Segment(rotated, kind, tuple(SIDES.index(side) for side in rotated), tuple(marks))
     if "cloister" in row:
-        yield Segment("", "cloister", (), () if row["cloister"] is True else (row["cloister"],))
+        marks = [] if row["cloister"] is True else [row["cloister"]]
+        yield Segment("", "cloister", marks=tuple(marks))
     if row.get("in_garden"):
         yield Segment("", "garden")
     for kind in row.get("places", ()):
