@@ -15,7 +15,6 @@ from werkzeug.wrappers import Response as Reply
 from engine.game import Meta, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
-from service.numbers import parse_int
 from service.settings import DAY_S, LUCK_CHOICES
 from service.tables import joining, opening
 from service.tables.opening import Invitee, NewTable
@@ -255,7 +254,8 @@ def play_again(link: str) -> Reply:
 
 
 def _parse_bots(name: str, form: Mapping[str, str]) -> int:
-    number = parse_int(form.get("bots", ""))
+    text = form.get("bots", "")
+    number = int(text) if text.isdecimal() and len(text) <= 2 else None  # digits of any script
     if number not in _list_bot_numbers(name):
         raise Refused("Please choose how many bots play.")
     return number
