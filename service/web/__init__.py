@@ -187,7 +187,7 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
     flask_app.after_request(set_limit_headers)
 
     def limit_views(views: Sequence[str], times: int, period_s: int, key: Callable[[], str] = name_visitor) -> None:
-        rule = Limit(views[0], times, period_s)
+        rule = Limit(views[0], times, period_s)  # all these views are counted together, under the name of the first
         for view in views:
             flask_app.view_functions[view] = limit_view(limits, rule, key, flask_app.view_functions[view])
 

@@ -308,7 +308,7 @@ def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
         gathering=tuple(one for one in running if one.phase != "playing"),
         over=tuple(over[: my_tables.PAGE_ROWS]),
         newer=number - 1 if number else None,
-        older=number + 1 if len(over) > my_tables.PAGE_ROWS else None,
+        older=number + 1 if len(over) > my_tables.PAGE_ROWS else None,  # one row more was loaded than is shown
         record=_make_record_rows(record),
         opponents=record.opponents if record.games else (),
     )

@@ -139,7 +139,8 @@ def _add_metadata(content: bytes, noise: bytes) -> bytes:
 
     compressor = brotli.Compressor(brotli.MODE_TEXT, BROTLI_QUALITY)
     start: bytes = compressor.process(content) + compressor.flush()  # ends at a whole byte
-    # Bits, the lowest first: not the last block; metadata (11); reserved (0); its length less one is a byte (01); that.
+    # Its bits, the lowest first: 0 for not the last block, 11 for metadata, 0 is reserved, 01 for a length of one byte,
+    # and this byte, which is the length less one.
     header = 0b010110 | (len(noise) - 1) << 6
     end: bytes = compressor.finish()
     return start + header.to_bytes(2, "little") + noise + end

@@ -94,7 +94,8 @@ def is_local_visitor(app: App, request: Request) -> bool:
     The connection, the address that a trusted proxy reports, and the host name must all be local. Behind TLS or an
     unnamed proxy every visitor would seem local, so the answer is no.
     """
-    direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
+    before_proxy_fix = request.environ.get("werkzeug.proxy_fix.orig", {})
+    direct = before_proxy_fix.get("REMOTE_ADDR", request.remote_addr)
     host = urlsplit(f"//{request.host}").hostname or ""
     is_proxied = "Forwarded" in request.headers or _has_unknown_proxy(app, request)
     is_public = app.settings.address.startswith("https:") or is_proxied

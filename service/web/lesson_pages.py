@@ -85,14 +85,14 @@ def show_lesson(name: str, number: int) -> Response:
     chosen = _join_fields("say")  # words of a move that is not whole yet
     move = _join_fields("move", "verb", "arg")
     attempt = lessons.try_move(lesson, move, get_language()) if move else None
-    end = attempt.moment if attempt and attempt.verdict == "solved" else None
-    if end is None:
+    solved_moment = attempt.moment if attempt and attempt.verdict == "solved" else None
+    if solved_moment is None:
         scene = lessons.make_scene(lesson, lesson.moment, lesson.menu, get_language())
     else:
-        scene = lessons.make_scene(lesson, end, (), get_language())
+        scene = lessons.make_scene(lesson, solved_moment, (), get_language())
     narrator = Narrator(scene.game, lesson.names, get_language(), lesson.seat, view=scene.view)
     title, task = translate_title(scene.game.META), lessons.get_task(lesson, get_language())
-    shows_answer = end is None and "hint" in request.args
+    shows_answer = solved_moment is None and "hint" in request.args
     page = LessonPage(
         game=scene.game.META,
         title=title,
@@ -104,7 +104,7 @@ def show_lesson(name: str, number: int) -> Response:
         text=draw_board_text(scene),
         alt=narrator.describe_board(scene.view),
         players=tuple(_list_players(lesson, scene)),
-        turn=_make_turn(lesson, narrator, name, number, chosen.split()) if end is None else None,
+        turn=_make_turn(lesson, narrator, name, number, chosen.split()) if solved_moment is None else None,
         typed=move or chosen,
         answer=describe_move(lessons.get_answer(lesson), narrator) if shows_answer else "",
         attempt=attempt,
@@ -163,7 +163,7 @@ def find_spots(drawing: str) -> frozenset[str]:
 
 
 def choose_spots(spots: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
-    """Return the spots of a move in their order, the longest where there are several; words without a spot are left."""
+    """Return the spots of a move in their order, the longest where there are several; other words are left out."""
     drawn, chosen = frozenset(spots), list[str]()
     begin = 0
     while begin < len(words):

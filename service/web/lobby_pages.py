@@ -191,7 +191,7 @@ def show(token: str) -> Response:
 def join(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     form = request.form
-    guest = Invitee(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
+    guest = Invitee(form.get("name", ""), form.get("address", ""), nonce=form.get("nonce", ""))
     try:
         link = joining.join(get_app(), token, guest, get_language(), find_visit_key())
     except Unknown:

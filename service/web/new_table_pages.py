@@ -37,7 +37,8 @@ SETTINGS = (
 LINES = {"bot": guest_list.BOT, "seat": guest_list.FREE_SEAT}
 RADIO_VALUES = 4  # an option with more values is a list
 LIST_VALUES = 24  # an option with more values is a number
-DEFAULT_PACE = "3"
+DEFAULT_PACE = "3"  # days
+DEFAULT_INCREMENT = "24"  # hours
 MAX_KEY_CHARS = 80  # of the key that makes opening twice the same as once
 
 
@@ -224,7 +225,7 @@ def open_bot_game(name: str) -> Reply:
     """Open a table with bots, sit down, and go to the board."""
     form, person = request.form, load_signed_in()
     try:
-        me = Invitee(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
+        me = Invitee(form.get("name", ""), form.get("address", ""), nonce=secrets.token_hex(8), who="person")
         level = new_table_form.parse_level(form.get("level", ""))
         bots = [Invitee(f"Bot {number}", level=level) for number in range(1, _parse_bots(name, form) + 1)]
         new = NewTable(
@@ -298,7 +299,7 @@ def _make_time_fields(form: Mapping[str, str]) -> TimeFields:
     return TimeFields(
         late=form.get("late", "move"),
         bank=form.get("bank", ""),
-        increment=form.get("increment", "24"),
+        increment=form.get("increment", DEFAULT_INCREMENT),
         grace=form.get("grace", ""),
         offer_after=form.get("offer_after", ""),
         spare_weekends=bool(form.get("spare_weekends")),

@@ -260,7 +260,7 @@ def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
         return None
     requested = game_story.find_request(get_app(), db, table)
     if requested is None or requested.story is None:
-        return StoryInWords(requested is not None)
+        return StoryInWords(is_requested=requested is not None)
     narrator = Narrator(table.game, table.names, get_language())
     shares = zip(table.names, requested.story.luck, strict=False)
     return StoryInWords(

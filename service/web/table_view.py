@@ -126,7 +126,7 @@ class TablePage(Struct, frozen=True):
     alt: str
     waiting_for: str  # names of the players to move
     due_at: int | None  # of the first of them
-    seconds_left: int  # until then
+    seconds_left: int  # until then; below 0 if it is past, or if there is none
     turn: Turn | None
     hint: HintNote | None
     can_ask_hint: bool

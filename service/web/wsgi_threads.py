@@ -76,7 +76,8 @@ class ThreadedWsgi:
         finally:
             if hasattr(chunks, "close"):
                 chunks.close()
-        status, headers = int(started[0].split()[0]), [(name.lower(), value) for name, value in started[1]]
+        status_line, given = started
+        status, headers = int(status_line.split()[0]), [(name.lower(), value) for name, value in given]
         if status not in WITHOUT_BODY and environ["REQUEST_METHOD"] != "HEAD":
             headers = [(name, value) for name, value in headers if name != "content-length"]
             headers.append(("content-length", str(len(content))))

@@ -256,7 +256,10 @@ class Interface:
         limited: str = "",
         tagged: bool = False,
     ) -> Callable[[ViewFunction], ViewFunction]:
-        """Serve a function here. It gets the parsed body as `body`, and the parsed query parameters as `query`."""
+        """Serve a function here, and document it by its docstring.
+
+        It gets the parsed body as `body`, and the parsed query parameters as `query`.
+        """
 
         def add(view: ViewFunction) -> ViewFunction:
             about = " ".join((view.__doc__ or "").split())
