@@ -165,7 +165,7 @@ def _begin_round(state: State, number: int, first: int) -> State:
     """§1.4: set up the formation of every seat in its corner."""
     seats = range(len(state.corners))
     stones = {start: Stone(seat, rank) for seat in seats for start, rank in FORMATION[state.corners[seat]].items()}
-    none = (False,) * len(seats)
+    all_false = (False,) * len(seats)
     return State(
         corners=state.corners,
         options=state.options,
@@ -173,8 +173,8 @@ def _begin_round(state: State, number: int, first: int) -> State:
         first=first,
         turn=first,
         stones=stones,
-        opened=none,
-        out=none,
+        opened=all_false,
+        out=all_false,
         nearest=tuple(_count_emperor_steps(state.corners[seat]) for seat in seats),
         points=state.points,
         victories=state.victories,

@@ -23,6 +23,7 @@ from engine.games.turfmaster.ride import (
     UNIT,
     Field,
     get_front,
+    get_rear,
     locate,
     make_field_token,
 )
@@ -101,15 +102,14 @@ def draw_field_lines() -> str:
 
 def locate_field(field: Field) -> tuple[float, float]:
     """Return how far along and how far out the middle of a field is."""
-    lane, index = field
-    rear = FRONTS[lane][index - 1] if index else 0
-    return (rear + FRONTS[lane][index]) / 2 / UNIT, (lane + 0.5) * LANE_WIDTH
+    lane, _ = field
+    return (get_rear(field) + get_front(field)) / 2 / UNIT, (lane + 0.5) * LANE_WIDTH
 
 
 def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
     """Return the edge of a field as a polygon; in the bends its long sides are curved."""
-    lane, index = field
-    rear, ahead = (FRONTS[lane][index - 1] if index else 0) / UNIT, FRONTS[lane][index] / UNIT
+    lane, _ = field
+    rear, ahead = get_rear(field) / UNIT, get_front(field) / UNIT
     trim = inset / FIELD_LENGTH
     steps = [rear + trim + (ahead - rear - 2 * trim) * step / 3 for step in range(4)]
     inside, outside = lane * LANE_WIDTH + inset, (lane + 1) * LANE_WIDTH - inset

@@ -85,6 +85,12 @@ def get_front(field: Field) -> int:
     return FRONTS[field[0]][field[1]]
 
 
+def get_rear(field: Field) -> int:
+    """Return how far along the course the rear edge of a field is."""
+    lane, index = field
+    return FRONTS[lane][index - 1] if index else 0
+
+
 def make_field_token(field: Field) -> str:
     """Return the name of a field: its lane and its number in the lap, the same in both laps of the home straight."""
     lane, index = field
