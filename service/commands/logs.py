@@ -125,7 +125,7 @@ def export_log(args: Namespace) -> int:
 def import_logs(args: Namespace) -> int:
     """Import each file whose log replays cleanly, and print why the others do not."""
     logs = [(file, _check_file(file)) for file in args.files]
-    has_sound_log = not all(isinstance(log, Rejection) for _, log in logs)
+    has_sound_log = any(not isinstance(log, Rejection) for _, log in logs)
     store = open_log_store(args.database, create=True) if has_sound_log else None
     results = [{"file": file} | _import_log(store, log) for file, log in logs]
     if args.json:

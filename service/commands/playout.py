@@ -267,10 +267,9 @@ class RecordingGame:
 def _find_failed_move(table: PlayoutTable, playout: PlayedGame) -> list[tuple[int, str]]:
     """Play a game again that raised an error, and return the move during which it did."""
     recording, made = RecordingGame(table.game), len(playout.moves)
+    steps = _iter_steps(table, recording, playout.seed)
     try:
-        for _ in islice(
-            _iter_steps(table, recording, playout.seed), 1 + made + 1
-        ):  # set-up, moves, and the failed move
+        for _ in islice(steps, 1 + made + 1):  # set-up, moves, and the failed move
             pass
     except Exception:
         return recording.decided[made : made + 1]

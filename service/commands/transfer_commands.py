@@ -61,7 +61,7 @@ def export_tables(args: Namespace) -> int:
 
     to = args.to.rstrip("/")
     refuse_address(to)
-    if bool(args.tables) == args.all:
+    if bool(args.tables) == args.all:  # both, or neither
         raise Misuse("Name the tables to export, or all of them with --all.")
     app = _open_app()
     try:

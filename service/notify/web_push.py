@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # loaded with the first message
 RECORD_BYTES = 4096  # of one encrypted message; a push service need not take more
 SALT_BYTES, NONCE_BYTES, KEY_BYTES, MATERIAL_BYTES = 16, 12, 16, 32
 LAST_RECORD = b"\x02"
-TOKEN_PERIOD_S = 6 * 3_600  # a token is sent for one period and is valid for two more; RFC 8292 allows a day
+TOKEN_PERIOD_S, VALID_PERIODS = 6 * 3_600, 3  # a token is sent in the first of three; RFC 8292 allows a day
 MIN_LIFETIME_S = 60
 TOPIC_CHARS = 32  # at most, by RFC 8030
 GONE_STATUSES = (404, 410)
@@ -89,6 +89,7 @@ def encrypt(content: bytes, browser_key: bytes, auth: bytes, key: ec.EllipticCur
 
 
 def _derive(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
+    """Derive a key of this length by HKDF; `info` says what it is for."""
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -112,7 +113,7 @@ def sign_token(key: ec.EllipticCurvePrivateKey, audience: str, expires_at: int, 
 def _make_authorization(private_number: int, audience: str, period: int, contact: str) -> str:
     """Return the header that proves who sends; it is the same for all messages of a period to one push service."""
     key = restore_key(private_number)
-    token = sign_token(key, audience, (period + 3) * TOKEN_PERIOD_S, contact)
+    token = sign_token(key, audience, (period + VALID_PERIODS) * TOKEN_PERIOD_S, contact)
     return f"vapid t={token}, k={encode_base64url(dump_public(key))}"
 
 
@@ -164,6 +165,7 @@ def send(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
 
 
 def _post(app: App, channel: ChannelRow, notice: Notice) -> HttpAnswer:
+    """Encrypt a notice for a browser, and post it to the push service of its vendor."""
     secret = parse_secret(channel.secret)
     key, salt = generate_key(), secrets.token_bytes(SALT_BYTES)
     body = encrypt(write_payload(notice), decode_base64url(secret.p256dh), decode_base64url(secret.auth), key, salt)
