@@ -168,7 +168,7 @@ def work_out_stories(app: App) -> None:
         if is_stopping():
             return
         if not try_table(table, partial(game_story.answer, app, table, process_pool.run), "story not told"):
-            game_story.forget(app, table)  # it would fail each time
+            game_story.delete_request(app, table)  # it would fail each time
         answer_hints(app)
 
 

@@ -63,8 +63,8 @@ people = Table(
     Column("letter_settings", Text, nullable=False, server_default=""),
     Column("confirmed_at", BigInteger),  # when it was proven that letters reach this person
     Column("bounced_at", BigInteger),  # since when they do not
-    Column("bounce", Text, nullable=False, server_default=""),
-    Column("signed_at", BigInteger),
+    Column("bounce", Text, nullable=False, server_default=""),  # why
+    Column("signed_at", BigInteger),  # when this person last signed in; sign-in letters before that are used up
     Column("sessions", Integer, nullable=False, server_default="0"),  # sign-in letters with a lower number are over
     Column("settings_number", Integer, nullable=False, server_default="0"),  # of the link to the letter settings
     Column("feeds_number", Integer, nullable=False, server_default="0"),  # of the addresses of calendar and feed
@@ -90,9 +90,9 @@ tables = Table(
     Column("seed", LargeBinary, nullable=False),
     Column("commitment", Text, nullable=False),
     Column("phase", Text, nullable=False),
-    Column("length", Integer, nullable=False),
-    Column("head", Text, nullable=False),
-    Column("pace", Integer, nullable=False),
+    Column("length", Integer, nullable=False),  # of the log
+    Column("head", Text, nullable=False),  # the hash of the last entry
+    Column("pace", Integer, nullable=False),  # the seconds for a move
     Column("spectator_link", Text, nullable=False, unique=True),  # its hash
     Column("allows_spectators", Boolean, nullable=False, server_default=text("true")),
     Column("seeking", Boolean, nullable=False, server_default=false()),  # its free seats are offered in the lobby
@@ -124,19 +124,19 @@ seats = Table(
     Column("person", row_number, ForeignKey("people.id")),
     Column("name", Text, nullable=False),
     Column("status", Text, nullable=False),
-    Column("link", Text, nullable=False, unique=True),
-    Column("link_number", Integer, nullable=False),
-    Column("open_since", Integer),
+    Column("link", Text, nullable=False, unique=True),  # its hash
+    Column("link_number", Integer, nullable=False),  # a new link has the next number
+    Column("open_since", Integer),  # the entry with which its turn began
     Column("due_at", BigInteger),
     Column("remind_at", BigInteger),
     Column("late_at", BigInteger),
     Column("clock_from", BigInteger),
     Column("clock_left", BigInteger),
-    Column("misses", Integer, nullable=False, server_default="0"),
-    Column("orders", Integer, nullable=False, server_default="0"),
+    Column("misses", Integer, nullable=False, server_default="0"),  # deadlines missed in a row
+    Column("orders", Integer, nullable=False, server_default="0"),  # how many can still be carried out
     Column("letter_settings", Text, nullable=False, server_default=""),
     Column("note", Text, nullable=False, server_default=""),
-    Column("released", Boolean, nullable=False, server_default=text("false")),
+    Column("released", Boolean, nullable=False, server_default=text("false")),  # whether the gallery may show the game
     Column("place", Integer),  # how it ended for this seat
     Column("level", Text, nullable=False, server_default=""),  # how strong its bot plays; empty is normal
     Column("proven", Boolean, nullable=False, server_default=false()),  # whether its holder has proven the address

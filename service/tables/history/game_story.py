@@ -153,7 +153,7 @@ def answer(app: App, name: str, in_pool: InPool) -> None:
     load_or_compute(app, table, in_pool)
 
 
-def forget(app: App, name: str) -> None:
+def delete_request(app: App, name: str) -> None:
     """Delete the request for a story that could not be computed, so that it is not tried again by itself."""
     with app.store.writing() as db:
         db.execute(delete(stories).where(stories.c.table == name, stories.c.body == ""))
