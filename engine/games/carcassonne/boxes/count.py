@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions
+from engine.games.carcassonne.boxes.start_blocks import StartBlock, is_at_wall, load_cells
 from engine.games.carcassonne.hooks import Rules
 from engine.games.carcassonne.land import (
     add_figure,
@@ -20,7 +21,6 @@ from engine.games.carcassonne.land import (
 )
 from engine.games.carcassonne.offers import is_barred
 from engine.games.carcassonne.scoring import count_farm_cities
-from engine.games.carcassonne.start_blocks import StartBlock, is_at_wall, load_cells
 from engine.games.carcassonne.state import (
     Feature,
     FeatureScored,

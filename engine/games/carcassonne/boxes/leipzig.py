@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import editions
+from engine.games.carcassonne.boxes.start_blocks import StartBlock, is_at_wall, load_cells
 from engine.games.carcassonne.boxes.tollkeepers import VILLAGES
 from engine.games.carcassonne.hooks import Moment, Rules
 from engine.games.carcassonne.land import (
@@ -20,7 +21,6 @@ from engine.games.carcassonne.land import (
     send_home,
 )
 from engine.games.carcassonne.scoring import count_points, count_tiles, find_companions, find_leaders
-from engine.games.carcassonne.start_blocks import StartBlock, is_at_wall, load_cells
 from engine.games.carcassonne.state import (
     Award,
     Feature,

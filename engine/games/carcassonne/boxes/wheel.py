@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
+from engine.games.carcassonne.boxes.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.hooks import Deck, Rules
 from engine.games.carcassonne.land import change_supply, find_figure_root, send_home
 from engine.games.carcassonne.scoring import find_companions
-from engine.games.carcassonne.start_blocks import StartBlock, load_cells
 from engine.games.carcassonne.state import (
     Award,
     Feature,
