@@ -28,7 +28,7 @@ class LRU(Generic[T]):
 
     def __init__(self, size: int) -> None:
         self._free = size
-        self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()  # with their sizes
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
@@ -37,7 +37,8 @@ class LRU(Generic[T]):
             if entry is None:
                 return None
             self._values.move_to_end(key)
-            return entry[0]
+            value, _size = entry
+            return value
 
     def get_all(self, keys: Iterable[K]) -> dict[K, T]:
         """Return the cached values of these keys; a key without one is left out."""

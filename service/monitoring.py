@@ -161,4 +161,5 @@ class Outage:
 
 def find_first_line(error: Exception) -> str:
     """Return the first line of an error, without a full stop; database drivers repeat the statement below it."""
-    return str(getattr(error, "orig", error)).strip().partition("\n")[0].rstrip(".;")
+    driver_error = getattr(error, "orig", error)  # as SQLAlchemy keeps it
+    return str(driver_error).strip().partition("\n")[0].rstrip(".;")

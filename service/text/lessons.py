@@ -156,7 +156,8 @@ def _describe_picture(name: str, example: str, language: str, when: str) -> Exam
     narrator = Narrator(moment.game, NAMES[: moment.seats], language)
     address = f"/rules/{name}/{language}/{example}-{when}.svg"
     alt = narrator.describe_board(moment.game.view(moment.state, scenario.picture.seat))
-    return ExamplePicture(address, box[2], box[3], alt)
+    _, _, width, height = box
+    return ExamplePicture(address, width, height, alt)
 
 
 def _get_view_box(svg: str) -> tuple[float, ...]:
