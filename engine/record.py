@@ -251,7 +251,7 @@ def _evolve_seat(
 
 def _set_vacation(seat: Seat, first: str, last: str) -> tuple[tuple[str, str], ...]:
     """Add or change the vacation that begins on `first`; remove it if `last` is earlier."""
-    others = [span for span in seat.vacations if span[0] != first]
+    others = [(begin, end) for begin, end in seat.vacations if begin != first]
     return tuple(sorted([*others, (first, last)] if first <= last else others))
 
 

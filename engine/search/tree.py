@@ -61,7 +61,7 @@ class Search:
         return self.game.redeal(self._state, self.seat, chance)
 
     def make_chance(self) -> Chance:
-        """Return imagined chance."""
+        """Return chance with imagined draws, other ones at each call."""
         return chances.make_from_seed(self.random.getrandbits(64))
 
     def make_chances(self, deal: int) -> Iterator[Chance]:

@@ -284,6 +284,7 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
 
 
 def _find_kind(word: str) -> Kind:
+    """Return a word of a move as a kind, for the type checker."""
     return next(kind for kind in KINDS if kind == word)
 
 
