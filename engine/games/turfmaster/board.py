@@ -61,6 +61,7 @@ FIELD_LENGTH, LANE_WIDTH = 34.0, 30.0
 STRAIGHT = (LAST_FURLONG + HOME_END) * FIELD_LENGTH
 INNER_RADIUS = 100.0
 OUTER_RADIUS = INNER_RADIUS + LANES * LANE_WIDTH
+SIDE_STEPS, TRAIL_STEPS = 3, 12  # the straight lines of which the long side of a field, and a trail, are made
 
 
 def locate_place(along: float, out: float) -> Point:
@@ -111,7 +112,7 @@ def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
     lane, _ = field
     rear, ahead = get_rear(field) / UNIT, get_front(field) / UNIT
     trim = inset / FIELD_LENGTH
-    steps = [rear + trim + (ahead - rear - 2 * trim) * step / 3 for step in range(4)]
+    steps = [rear + trim + (ahead - rear - 2 * trim) * step / SIDE_STEPS for step in range(SIDE_STEPS + 1)]
     inside, outside = lane * LANE_WIDTH + inset, (lane + 1) * LANE_WIDTH - inset
     return [
         *(locate_place(along, inside) for along in steps),
@@ -126,14 +127,17 @@ def find_heading(along: float) -> float:
         return round((HOME_END - along) * BEND_DEGREES, 1)
     if FIRST_BEND_END <= along <= BACK_END:
         return 180.0
-    return round(180 + (BACK_END - along) * BEND_DEGREES, 1) if BACK_END < along < SECOND_BEND_END else 0.0
+    if BACK_END < along < SECOND_BEND_END:
+        return round(180 + (BACK_END - along) * BEND_DEGREES, 1)
+    return 0.0
 
 
 def draw_trail(start: Field, end: Field) -> list[Point]:
     """Return the points of a ride, enough of them to make a smooth line in the bends."""
     (along, out), (end_along, end_out) = locate_field(start), locate_field(end)
     return [
-        locate_place(along + (end_along - along) * step / 12, out + (end_out - out) * step / 12) for step in range(13)
+        locate_place(along + (end_along - along) * step / TRAIL_STEPS, out + (end_out - out) * step / TRAIL_STEPS)
+        for step in range(TRAIL_STEPS + 1)
     ]
 
 
