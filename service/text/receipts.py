@@ -111,7 +111,10 @@ def _mark_tag(tag: re.Match[str]) -> str:
 
 @functools.cache
 def _compile_pattern(start: str, mark: str) -> re.Pattern[str]:
-    """Compile a pattern for the sentence of the receipt in every language, for one entry and for many."""
+    """Compile a pattern for the sentence of the receipt in every language, for one entry and for many.
+
+    `start` is a pattern for what is before the sentence, and `mark` is right before the hash.
+    """
     sentences = (
         load_translations(language).ngettext(*RECEIPT_SENTENCE, count) for language in LANGUAGES for count in (1, 2)
     )
