@@ -16,7 +16,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.log import Entry
 from engine.record import Table
-from service.accounts import address_claims, preferences, signing_in
+from service.accounts import addresses, preferences, signing_in
 from service.app import App
 from service.people import proof, register
 from service.people.proof import ProvenPerson
@@ -134,7 +134,7 @@ def open_new(
 def confirm_all(app: App, token: str) -> list[str]:
     """Answer yes for each table that waits for the proof of an address; return the links of these seats."""
     with app.store.reading() as db:
-        person, _ = address_claims.find_claimed_person(app, db, token)
+        person, _ = addresses.find_claimed_person(app, db, token)
     return confirm_seats(app, person)
 
 
@@ -142,7 +142,7 @@ def confirm_seats(app: App, person: ProvenPerson) -> list[str]:
     """Answer yes for each seat that was taken with the address of this person; return the links of these seats."""
     with app.store.reading() as db:
         claims = proof.list_claims(db, person.id)
-    return [address_claims.confirm_seat(app, person, claim.table, claim.seat).link for claim in claims]
+    return [addresses.confirm_seat(app, person, claim.table, claim.seat).link for claim in claims]
 
 
 def renew_link(app: App, person: int | None, table: str, seat: int) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, select, update
 from engine.menu import Move
 from engine.refusal import Refused
 from service import links
-from service.accounts import address_claims, my_tables
+from service.accounts import addresses, my_tables
 from service.app import App
 from service.links import hash_token
 from service.notify import channels, followers
@@ -161,7 +161,7 @@ def delete_person(app: App, person: ProvenPerson, typed: str) -> None:
     while True:  # a player who joins a table meanwhile has another seat to give up
         for seat in occupied:
             if _is_claim(seat):
-                address_claims.refuse_seat(app, person, seat.table, seat.seat)
+                addresses.refuse_seat(app, person, seat.table, seat.seat)
             else:
                 _give_up(app, person.id, seat.table, seat.seat)
         occupied = _delete_unless_seated(app, person.id, row.address)

@@ -11,8 +11,8 @@ from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
 from engine.refusal import Refused
-from service.accounts import address_claims, my_tables, signing_in
-from service.accounts.address_claims import AnsweredClaim
+from service.accounts import addresses, my_tables, signing_in
+from service.accounts.addresses import AnsweredClaim
 from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
 from service.notify import channels
 from service.numbers import parse_int
@@ -130,7 +130,7 @@ def ask_to_confirm(token: str) -> Response:
     """Show a yes and a no for each table; mail scanners follow links, so a GET changes nothing."""
     app = get_app()
     with app.store.reading() as db:
-        person, address = address_claims.find_claimed_person(app, db, token)
+        person, address = addresses.find_claimed_person(app, db, token)
         claims = proof.list_claims(db, person.id)
     return _render_claims(token, address, claims)
 
@@ -140,7 +140,7 @@ def confirm(token: str) -> Response:
     """Confirm one table, and send the letters that waited for it; or refuse it."""
     app = get_app()
     with app.store.reading() as db:
-        person, address = address_claims.find_claimed_person(app, db, token)
+        person, address = addresses.find_claimed_person(app, db, token)
     claim = _answer_claim(person)
     return _render_claims(token, address, claim.unanswered, "yes" if claim.link else "no", claim.link)
 
@@ -151,8 +151,8 @@ def _answer_claim(person: ProvenPerson) -> AnsweredClaim:
     if seat is None:
         abort(400)
     if request.form.get("answer") == "yes":
-        return address_claims.confirm_seat(get_app(), person, table, seat)
-    return address_claims.refuse_seat(get_app(), person, table, seat)
+        return addresses.confirm_seat(get_app(), person, table, seat)
+    return addresses.refuse_seat(get_app(), person, table, seat)
 
 
 def _render_claims(
@@ -177,7 +177,7 @@ def _make_claim_row(claim: SeatClaim) -> ClaimRow:
 @account.post("/t/<link>/address")
 def correct_address(link: str) -> Reply:
     """Correct the organiser's own address."""
-    address_claims.correct_address(get_app(), link, request.form.get("address", ""))
+    addresses.correct_address(get_app(), link, request.form.get("address", ""))
     return redirect(url_for("table.show", link=link), 303)
 
 
@@ -186,7 +186,7 @@ def add_address(link: str) -> Reply:
     """Give an address to a player who has none."""
     with judging.at_seat(get_app(), link) as (work, place):
         seat, address = access.require_seat(place), request.form.get("address", "")
-        work.locked = address_claims.add_address(work.locked, seat, address, find_visit_key())
+        work.locked = addresses.add_address(work.locked, seat, address, find_visit_key())
     return redirect(url_for("table.show", link=link), 303)
 
 

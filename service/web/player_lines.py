@@ -161,3 +161,9 @@ def _find_settings_address(seat: SeatRow, signed_in: SignedIn | None) -> str:
         return ""
     token = app.links.make_preferences_token(seat.person or 0, seat.settings_number or 0)
     return url_for("preferences.show", token=token, table=seat.table)
+
+
+def has_other_player(place: Place, table: Snapshot) -> bool:
+    """Return whether a person has another seat, with an address or without one."""
+    others = [row for row in table.seats if row.seat != place.seat]
+    return any(row.person is not None or table.position.seats[row.seat].has_player for row in others)

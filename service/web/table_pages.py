@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Request
 from werkzeug.wrappers import Response as Reply
 
-from service.accounts import address_claims
+from service.accounts import addresses
 from service.links import hash_token
 from service.numbers import MAX_ENTRY, parse_int
 from service.people import register
@@ -233,7 +233,7 @@ def sit(link: str) -> Reply:
     app = get_app()
     with access.writing_at(app, link) as (db, place):
         nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
-        address_claims.prove_by_invitation(app, db, place)
+        addresses.prove_by_invitation(app, db, place)
         access.set_language(db, place, get_language())
     app.wakeups.wake("post")  # letters wait for the proof
     submitted = submitting.sit(app, place, nonce)

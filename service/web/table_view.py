@@ -31,6 +31,7 @@ from service.web.menu_forms import Turn, make_turn
 from service.web.player_lines import (
     OwnTime,
     PlayerLine,
+    has_other_player,
     list_planned_words,
     list_player_lines,
     load_orders,
@@ -223,7 +224,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         result=load_result(db, place, table, narrator) if is_over else None,
         story=load_story(db, table) if is_over else None,
         waiting_tables=_list_other_tables(db, place, table, signed_in),
-        can_talk=bool(frame.remarks) or any(row.person for row in table.seats if row.seat != place.seat),
+        can_talk=bool(frame.remarks) or has_other_player(place, table),
     )
 
 
@@ -393,8 +394,7 @@ def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
 
 def _list_other_tables(db: Connection, place: Place, table: Snapshot, signed_in: SignedIn | None) -> tuple[str, ...]:
     """Return the addresses of other tables that wait for this seat's player, if signed in; the most urgent first."""
-    person = None if place.seat is None else table.seats[place.seat].person
-    if person is None or signed_in is None or signed_in.id != person:
+    if place.seat is None or signed_in is None or signed_in.id != table.seats[place.seat].person:
         return ()
-    links = my_tables.list_waiting_links(get_app(), db, person, place.table)
+    links = my_tables.list_waiting_links(get_app(), db, signed_in.id, place.table)
     return tuple(url_for("table.show", link=link) for link in links)

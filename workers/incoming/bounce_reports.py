@@ -12,7 +12,7 @@ import structlog
 from msgspec import Struct
 from sqlalchemy import Connection, func, select
 
-from service.accounts import bounces
+from service.accounts import addresses
 from service.app import App
 from service.store.schema import letters, seats
 from workers.incoming import mail_headers, reply_text
@@ -70,7 +70,7 @@ def process_bounce(app: App, raw: bytes, recipient: str, envelope_sender: str) -
         raise Ignored("This letter is lost, but not because its address takes none.")
     with app.store.writing() as db:
         person = _load_recipient(db, letter)
-        if not bounces.record_bounce(db, person, report.diagnosis or report.status, app.now()):
+        if not addresses.record_bounce(db, person, report.diagnosis or report.status, app.now()):
             raise Ignored("It is known already that letters to this person come back.")
     log.warning("letters to somebody come back", letter=letter, why=report.diagnosis[:200])
     app.wakeups.wake("post")

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, Update, bindparam, select, update
 from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
-from service.accounts import bounces
+from service.accounts import addresses
 from service.app import App
 from service.people import limits
 from service.settings import EMBEDDED
@@ -325,7 +325,7 @@ def close_refused(app: App, letter: ClaimedLetter, why: str, dead_address_reply:
         store_outcome(db, letter, app.now(), f"refused: {why}")
         app.metrics.count("letters", "refused")
         if dead_address_reply:
-            bounces.record_bounce(db, letter.request.person, dead_address_reply, app.now())
+            addresses.record_bounce(db, letter.request.person, dead_address_reply, app.now())
     if dead_address_reply:
         app.wakeups.wake("post")  # for the letters to the tables
 

@@ -20,7 +20,7 @@ from engine.log import Entry, Export
 from engine.menu import Menu
 from engine.options import describe
 from engine.refusal import Refused
-from service.accounts import address_claims
+from service.accounts import addresses
 from service.numbers import MAX_ENTRY
 from service.people import register
 from service.tables import access, hints, opening, snapshots, submitting
@@ -157,7 +157,7 @@ def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     with access.writing_at(get_app(), link) as (db, place):
         word = register.clean_nonce(body.nonce, secrets.token_hex(8))
-        address_claims.prove_by_invitation(get_app(), db, place)
+        addresses.prove_by_invitation(get_app(), db, place)
     get_app().wakeups.wake("post")  # letters wait for the proof
     return _answer_verdict(link, submitting.sit(get_app(), place, word))
 

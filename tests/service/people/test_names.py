@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from engine.refusal import Refused
-from service.accounts import address_claims, signing_in
+from service.accounts import addresses, signing_in
 from service.app import App
 from service.people import register
 from service.people.proof import ProvenPerson
@@ -157,5 +157,5 @@ def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
     made = apps.open_new(
         app, "kaiser", {}, [Invitee("Mallory", "mallory@example.org"), Invitee("Bert", "bert@example.org")]
     )
-    address_claims.correct_address(app, made.links[0], "victim@example.org")
+    addresses.correct_address(app, made.links[0], "victim@example.org")
     assert rows(app, tables)[0].awaits_confirmation

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event, insert, select, update
 
 from engine.refusal import Refused
-from service.accounts import address_claims, bounces, leaving, preferences, signing_in
+from service.accounts import addresses, leaving, preferences, signing_in
 from service.app import App
 from service.people.proof import ProvenPerson
 from service.settings import DAY_S
@@ -160,7 +160,7 @@ def test_no_letter_settings_of_an_erased_person_are_stored(strict: Site) -> None
     visitor.get(f"/wishes/{wishes}", 404)
     assert visitor.post(f"/wishes/{wishes}/stop").status_code == 404
     with strict.app.store.writing() as connection:
-        assert not bounces.record_bounce(connection, number, "550 no vera@example.org here", strict.time)
+        assert not addresses.record_bounce(connection, number, "550 no vera@example.org here", strict.time)
 
 
 # Floods
@@ -173,15 +173,15 @@ def test_correcting_an_address_to_and_fro_sends_few_letters(strict: Site) -> Non
         link = opened.links[0]
         if number == 3:
             break
-        address_claims.correct_address(strict.app, link, VICTIM.address)
+        addresses.correct_address(strict.app, link, VICTIM.address)
         assert send_due_letters(strict.app) == 1
-        address_claims.correct_address(strict.app, link, f"mallory{number}@example.com")
+        addresses.correct_address(strict.app, link, f"mallory{number}@example.com")
     with pytest.raises(Refused, match="confirm your address first"):
-        address_claims.correct_address(strict.app, link, VICTIM.address)
+        addresses.correct_address(strict.app, link, VICTIM.address)
     with pytest.raises(Refused, match="confirm your address first"):
         apps.open_new(strict.app, "kaiser", {}, [VICTIM, BERT], 0)
     strict.time += DAY_S
-    address_claims.correct_address(strict.app, link, VICTIM.address)
+    addresses.correct_address(strict.app, link, VICTIM.address)
 
 
 def count_letters_in_a_day(site: Site, smtp_sink: Sink, guest: Invitee) -> int:

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from engine import catalogue
-from service.accounts import address_claims, leaving
+from service.accounts import addresses, leaving
 from service.people.proof import ProvenPerson
 from service.store.schema import seats
 from service.tables import access, submitting
@@ -129,7 +129,7 @@ def test_a_seat_of_an_unproven_or_refused_address_never_shows_the_game(
         if not refused:
             connection.execute(update(seats).where(seats.c.seat == 1).values(released=False))
     if refused:
-        address_claims.refuse_seat(site.app, ProvenPerson(bert), opened.table, 1)
+        addresses.refuse_seat(site.app, ProvenPerson(bert), opened.table, 1)
     assert "Please confirm your address" in send(visitor, opened.links[1], "released", 422, wanted="yes")
     page = send(visitor, opened.links[0], "released", wanted="yes")
     assert "Bert can agree only with a confirmed address" in " ".join(page.split())

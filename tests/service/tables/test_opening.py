@@ -13,7 +13,7 @@ from sqlalchemy import func, select, update
 
 from engine.refusal import Refused
 from engine.search import LEVELS, Level, levels
-from service.accounts import address_claims, my_tables
+from service.accounts import addresses, my_tables
 from service.people import register
 from service.people.proof import ProvenPerson
 from service.store.schema import letters, people, seats, tables
@@ -560,7 +560,7 @@ def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Site) -> None
         open_for(strict, ANNA, BERT)
     other = open_for(strict, CLARA, BERT)
     with pytest.raises(Refused, match="confirm your address first"):
-        address_claims.correct_address(strict.app, other.links[0], "anna@example.org")
+        addresses.correct_address(strict.app, other.links[0], "anna@example.org")
 
 
 def test_the_number_of_new_tables_in_an_hour_is_limited(tmp_path: Path) -> None:

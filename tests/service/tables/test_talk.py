@@ -15,7 +15,7 @@ from service.store.schema import letters, tables
 from service.store.schema import talk as talk_table
 from service.tables import seat_commands, talk
 from service.tables.access import Place
-from service.tables.opening import OpenedTable
+from service.tables.opening import Invitee, OpenedTable
 from service.timing import HOUR_S
 from tests import apps
 from tests.apps import FakeTime
@@ -64,6 +64,17 @@ def test_a_table_has_the_number_of_its_last_remark_also_if_an_earlier_one_is_sto
         connection.execute(update(tables).where(tables.c.id == place.table).values(last_remark=last + 9))
     apps.say(app, place, "So?")
     assert apps.load_table(app, place.table).row.last_remark == last + 9
+
+
+def test_a_player_without_an_address_can_be_talked_to_and_a_bot_cannot(site: Site, visitor: Visitor) -> None:
+    opened = apps.open_new(site.app, "kaiser", {}, [Invitee("Anna", "anna@example.org"), Invitee("", who="anybody")], 0)
+    guest = site.new_visitor().post(f"/join/{opened.join}", name="Bert").location
+    for link in (f"/t/{opened.links[0]}", guest):
+        visitor.post(f"{link}/sit")
+    only_bots = "Only bots sit with you"
+    assert only_bots not in visitor.get(f"/t/{opened.links[0]}")
+    assert only_bots not in visitor.get(guest)
+    assert only_bots in visitor.get(visitor.post("/play/kaiser", name="Anna", bots="1").location)
 
 
 def test_people_talk_before_the_game_and_after_it(site: Site, visitor: Visitor) -> None:

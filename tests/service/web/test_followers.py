@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from service.accounts import address_claims, leaving
+from service.accounts import addresses, leaving
 from service.notify import followers
 from service.people.proof import ProvenPerson
 from service.settings import DAY_S
@@ -24,7 +24,7 @@ from workers.outgoing.letter import LetterRequest
 def new_table(site: Site) -> OpenedTable:
     started = site.start_table()
     with access.writing_at(site.app, started.links[0]) as (db, place):
-        address_claims.prove_by_invitation(site.app, db, place)
+        addresses.prove_by_invitation(site.app, db, place)
     with site.app.store.writing() as db:
         db.execute(seats.update().values(proven=True))
     return started

@@ -9,7 +9,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from engine import catalogue
 from service import cli
-from service.accounts import bounces
+from service.accounts import addresses
 from service.hosting import overview
 from service.notify import channels, webhooks
 from service.notify.webhooks import Target
@@ -124,7 +124,7 @@ def test_an_address_that_takes_no_letters_is_replaced(site: Site, visitor: Visit
     opened = site.start_table()
     with site.app.store.writing() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == "bert@example.org")).scalar_one()
-        bounces.record_bounce(connection, person, "550 no such user", site.time)
+        addresses.record_bounce(connection, person, "550 no such user", site.time)
         queries.owe_letter(connection, opened.table, 2, OwedLetter(1, "turn", site.time))
         connection.execute(
             update(letters)

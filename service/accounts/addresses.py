@@ -1,9 +1,11 @@
-"""Seats taken with an address: confirming or refusing them by a letter, and correcting a mistyped address."""
+"""Addresses of players: confirmed or refused by a letter, corrected, and marked when letters to them bounce."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
 from engine.refusal import Refused
 from service import links
@@ -11,14 +13,17 @@ from service.accounts.signing_in import make_expired_error
 from service.app import App
 from service.people import limits, proof, register
 from service.people.proof import ProvenPerson, SeatClaim
+from service.people.register import make_deleted_address
 from service.store import queries
 from service.store.batch import OwedLetter
 from service.store.rows import SeatRow
-from service.store.schema import letters, seats
+from service.store.schema import letters, people, seats, tables
 from service.tables import access, joining, seat_commands
 from service.tables.access import Place, Unknown
 from service.tables.judging import at_table
 from service.tables.locked_table import LockedTable, change_seat, lock_table
+
+MAX_REASON_CHARS = 300  # of a bounce
 
 
 class AnsweredClaim(Struct, frozen=True):
@@ -159,3 +164,31 @@ def _delete_mistyped(connection: Connection, old: int | None, new: int, kind: st
     if connection.execute(seat).first() is None and connection.execute(sent).first() is None:
         connection.execute(delete(letters).where(*waiting))
         register.delete_person(connection, old)
+
+
+def record_bounce(connection: Connection, person: int, why: str, at: int) -> bool:
+    """Record that letters to this person come back, and notify fellow players.
+
+    Return False if it is recorded already, or if the person is deleted.
+    """
+    person_row = (people.c.id == person, people.c.address != make_deleted_address(person))
+    marked = update(people).where(*person_row, people.c.bounced_at.is_(None))
+    reason = " ".join(why.split())[:MAX_REASON_CHARS]
+    if not connection.execute(marked.values(bounced_at=at, bounce=reason)).rowcount:
+        return False
+    joined = seats.join(tables, tables.c.id == seats.c.table)
+    query = select(seats.c.table, seats.c.seat, tables.c.length, tables.c.awaits_confirmation).select_from(joined)
+    own = query.where(seats.c.person == person, seats.c.status != "resigned", tables.c.phase != "over")
+    for place in connection.execute(own.order_by(seats.c.table, seats.c.seat)).all():
+        _owe_unreachable_letters(connection, place, person, at)
+    return True
+
+
+def _owe_unreachable_letters(connection: Connection, place: Any, person: int, at: int) -> None:
+    """Owe a letter to all other players at the table of this seat."""
+    others = select(seats.c.seat).where(seats.c.table == place.table, seats.c.person != person)
+    due = queries.NEVER_DUE if place.awaits_confirmation else at
+    for seat in connection.execute(others.order_by(seats.c.seat)).scalars().all():
+        queries.owe_letter(
+            connection, place.table, place.length - 1, OwedLetter(seat, f"unreachable/{place.seat}", due)
+        )
