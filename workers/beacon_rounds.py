@@ -85,9 +85,9 @@ def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
 
 
 def _postpone(app: App, snapshot: Snapshot) -> None:
-    """Ask for the round again after a pause that doubles each time; no more if the table waits for none.
+    """Ask for the round again after a pause that doubles up to MAX_PAUSE_S; no more if the table waits for none.
 
-    If the round is long overdue, each player gets one letter about it.
+    If the round is long overdue, each player gets one letter about it: a letter that is owed already stays as it is.
     """
     beacon, waiting = snapshot.position.beacon, snapshot.position.waiting_command
     with app.store.writing() as db:

@@ -286,8 +286,8 @@ def _wake_until_ended(app: App, threads: Sequence[threading.Thread]) -> None:
     until = time.monotonic() + THREADS_STOP_S
     while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
         for job in JOBS:
-            app.wakeups.start_job(job)
-            app.wakeups.wake(job)  # each job has a queue of its own name
+            app.wakeups.start_job(job)  # for a thread that waits for a job of RQ
+            app.wakeups.wake(job)  # for a thread that waits for work; each job has a queue of its own name
         for thread in threads:
             thread.join(JOIN_S)
 

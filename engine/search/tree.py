@@ -145,15 +145,16 @@ def _evaluate_subset(entry: Subset, evaluate: Evaluate) -> None:
 def _weigh_items(items: range, size: int, evaluate_items: Callable[[set[int]], float]) -> dict[int, float]:
     """Return how much more than the first item each one adds to `size` items.
 
-    The base is the first `size` items. Each item outside takes the place of the first item; each other item of the base
-    gives its own place to the spare one, whose weight is known by then.
+    The base is the first `size` items. An item outside is exchanged for the first item, and an item of the base for
+    the spare one, the first outside: that exchange loses the weight of the item and gains that of the spare one.
     """
     base, first, spare = set(items[:size]), 0, size
     base_share = evaluate_items(base)
     weights = {item: evaluate_items(base - {first} | {item}) - base_share for item in items[size:]}
     weights[first] = 0.0
     for item in items[1:size]:
-        weights[item] = base_share - evaluate_items(base - {item} | {spare}) + weights[spare]
+        loss = base_share - evaluate_items(base - {item} | {spare})
+        weights[item] = loss + weights[spare]
     return weights
 
 

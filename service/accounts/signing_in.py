@@ -111,7 +111,10 @@ def renew_settings_link(db: Connection, person: ProvenPerson, keep: Collection[i
 
 
 def renew_link(app: App, db: Connection, person: ProvenPerson, table: str, seat: int | None) -> None:
-    """Give a seat of this person a new link; the old one stops working, and the chats end that it could have added."""
+    """Give a seat of this person a new link; the old one stops working.
+
+    If it was the organiser's, a stranger may have let chats follow the table by it, so all followers are removed.
+    """
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id, ~_is_claim())
     seat_row = db.execute(select(seats).where(*own).with_for_update()).one_or_none()
     if seat_row is None:

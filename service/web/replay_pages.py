@@ -117,7 +117,7 @@ def ask_for_story(link: str) -> BaseResponse:
     """Ask where the game turned; a bot goes through the game, and the page shows the result when it is ready."""
     app = get_app()
     with access.writing_at(app, link) as (db, place):
-        game_story.ask(app, db, place)
+        game_story.request_story(app, db, place)
     app.wakeups.wake("bots")
     return redirect(url_for("replay.show", link=link, _anchor="story"), 303)
 

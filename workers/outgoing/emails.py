@@ -207,7 +207,7 @@ def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, 
 
 def _format_mailto(request: LetterRequest, content: LetterContent) -> str:
     """Return the second way to unsubscribe, for mail programs without the first: an answer that says so."""
-    if not (request.table and content.reply_to):  # an answer to a digest would stop the letters of one table
+    if not (request.table and content.reply_to):  # a digest belongs to no single table, and cannot be answered so
         return ""
     mark = content.subject.rpartition("[")[2].rstrip("]")  # names the seat where all answers go to one address
     return f", <{make_mailto(content.reply_to, f'{UNSUBSCRIBE} [{mark}]', UNSUBSCRIBE)}>"

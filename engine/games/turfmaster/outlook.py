@@ -150,13 +150,15 @@ def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
     """
     is_card_round = state.kind == "cards"
     waiting = set(state.order[state.done :])
-    this_round = [horse for horse in horses if horse.index in waiting] if waiting else horses
+    # Where no horse waits, the next round is about to begin, in which all ride.
+    still_rides = [horse for horse in horses if horse.index in waiting] if waiting else horses
     ahead, rounds = len(state.arrived), 0
     running = horses
     while running:
         running = sorted(running, key=FIELDS_BEYOND_LINE, reverse=True)
         for rank, horse in enumerate(running, ahead):
-            if rounds or horse in this_round:
+            is_first_round = rounds == 0
+            if not is_first_round or horse in still_rides:
                 horse.at += horse.play_card(POINT_LIMITS[rank]) if is_card_round else PACE_FIELDS
         rounds += 1
         for horse in running:

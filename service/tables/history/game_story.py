@@ -109,15 +109,18 @@ class StoryRequest(Struct, frozen=True):
     story: Story | None
 
 
-def ask(app: App, db: Connection, place: Place) -> None:
-    """Request the story of a game that is over; further requests change nothing. The caller wakes the bots."""
+def request_story(app: App, db: Connection, place: Place) -> None:
+    """Request the story of a game that is over; the caller wakes the bots.
+
+    A further request changes nothing, unless the log has grown since: then the story is computed again.
+    """
     table = snapshots.load_table(app, db, place.table)
     if not has_story(table):
         raise Refused("The turning points of a game are shown when it is over.")
     row = {"length": table.row.length, "at": app.now(), "body": ""}
     if queries.insert_new(db, stories, {"table": table.row.id, **row}) is None:
-        other = (stories.c.table == table.row.id, stories.c.length != table.row.length)
-        db.execute(update(stories).where(*other).values(row))
+        outdated = (stories.c.table == table.row.id, stories.c.length != table.row.length)
+        db.execute(update(stories).where(*outdated).values(row))
 
 
 def has_story(table: Snapshot) -> bool:

@@ -189,7 +189,7 @@ def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, 
     with app.store.writing() as connection:
         connection.execute(update(rows).values(length=snapshot.row.length - 1))
     assert apps.load(app, game_story.find_request, snapshot) is None
-    apps.change(app, lambda db: game_story.ask(app, db, Place(finished_table.table, 0, "")))
+    apps.change(app, lambda db: game_story.request_story(app, db, Place(finished_table.table, 0, "")))
     assert apps.load(app, game_story.find_request, snapshot) == game_story.StoryRequest(None)
     thinkers.work_out_stories(app)
     assert apps.load(app, game_story.find_request, snapshot) == game_story.StoryRequest(first)
@@ -198,7 +198,7 @@ def test_a_story_is_stored_and_computed_again_only_for_another_game(site: Site, 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
     site: Site, visitor: Visitor, finished_table: OpenedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    apps.change(site.app, lambda db: game_story.ask(site.app, db, Place(finished_table.table, 0, "")))
+    apps.change(site.app, lambda db: game_story.request_story(site.app, db, Place(finished_table.table, 0, "")))
     with monkeypatch.context() as broken:
         broken.setattr(game_story, "make_story", lambda *_: 1 // 0)
         thinkers.work_out_stories(site.app)

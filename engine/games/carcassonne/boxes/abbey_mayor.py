@@ -294,7 +294,10 @@ class AbbeyMayor(BoxHooks):
         return (*farmers, *pigs) if farmers else ()
 
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
-        """§18.9: A farm that was joined to the farm of a barn brings one point for each city."""
+        """§18.9: A farm that was joined to the farm of a barn brings one point for each city.
+
+        Before the end a farm is scored only if a barn was just built on it, or if it was joined to one.
+        """
         if feature.kind != "field" or moment != "scored" or self._has_new_barn(state, feature):
             return points
         return scoring.count_farm_points(state, rules, feature, JOINED_FARM_POINTS)

@@ -169,7 +169,10 @@ class BigTop(BoxHooks):
         return tuple(award for award in awards if award.points)
 
     def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """§13.2, §13.3: For a new circus tile the circus plays, then the tent moves there."""
+        """§13.2, §13.3: For a new circus tile the circus plays, then the tent moves there.
+
+        This is called again after the show, which takes the tent away; pitching it notes that the circus is done.
+        """
         if "circus" not in get_signs(state, part.cell) or "circus" in part.notes:
             return None
         return _show_circus(state, rules, chance) if get_tent_cell(state) else TentPitched(part.cell)

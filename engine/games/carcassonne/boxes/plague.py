@@ -272,7 +272,7 @@ class Plague(BoxHooks):
         return OutbreakCame(event.cell, len(get_outbreaks(state)) + len(get_ended_outbreaks(state)) + 1)
 
     def bars_figures(self, state: State, cell: str) -> bool:
-        """§33.2: Nothing is put on an outbreak or beside a flea."""
+        """§33.2: No figure is put on a tile with an outbreak or a flea."""
         return cell in get_outbreaks(state) or cell in get_fleas(state)
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
