@@ -36,24 +36,24 @@ class Chance(Struct, eq=False):
 
     def roll(self, label: str, sides: int) -> int:
         """Roll a die; return 1 to `sides`."""
-        return self._draw(label, range(1, sides + 1)) + 1
+        return self.pick(label, range(1, sides + 1))
 
     def pick(self, label: str, items: Sequence[Item]) -> Item:
         """Pick one of the items, each with the same probability."""
-        return items[self._draw(label, items)]
+        return items[self._draw_index(label, items)]
 
     def shuffle(self, label: str, items: Iterable[Item]) -> tuple[Item, ...]:
         """Return the items in a new order, drawn one after the other."""
         left, order = list(items), []
         while len(left) > 1:
-            order.append(left.pop(self._draw(label, left)))
+            order.append(left.pop(self._draw_index(label, left)))
         return (*order, *left)
 
     def reveal(self, label: str) -> None:
         """Record that something hidden but already fixed was turned over: no choice, but it cannot be undone."""
-        self._draw(label, (None,))
+        self._draw_index(label, (None,))
 
-    def _draw(self, label: str, faces: Sequence[Any]) -> int:
+    def _draw_index(self, label: str, faces: Sequence[Any]) -> int:
         result = self.source(label, faces, len(self.draws))
         self.draws.append(Draw(label, len(faces), result))
         return result

@@ -227,7 +227,10 @@ def compute_due(since: int, left: int, calendar: Calendar, share: float, now: in
 
 
 def compute_turn_time(clock: Clock, left: int | None) -> int:
-    """Return the seconds of a seat as its turn begins: the pace, or the rest of its bank plus the increment."""
+    """Return the seconds of a seat as its turn begins: the pace, or the rest of its bank plus the increment.
+
+    The increment fills the bank at most; without a rest the bank is full.
+    """
     if not clock.bank:
         return clock.pace
     return clock.bank if left is None else min(left + clock.increment, clock.bank)

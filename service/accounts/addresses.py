@@ -185,7 +185,10 @@ def record_bounce(connection: Connection, person: int, why: str, at: int) -> boo
 
 
 def _owe_unreachable_letters(connection: Connection, place: Any, person: int, at: int) -> None:
-    """Owe a letter to all other players at the table of this seat."""
+    """Owe all other players at the table of this seat a letter that this player cannot be reached.
+
+    Until the table's organiser has confirmed the address it is due never.
+    """
     others = select(seats.c.seat).where(seats.c.table == place.table, seats.c.person != person)
     due = queries.NEVER_DUE if place.awaits_confirmation else at
     for seat in connection.execute(others.order_by(seats.c.seat)).scalars().all():

@@ -151,9 +151,9 @@ def find_or_create_person(connection: Connection, address: str, name: str, at: i
     by_address = select(people.c.id).where(people.c.address == address).with_for_update(read=True, key_share=True)
     number = connection.execute(by_address).scalar_one_or_none()
     if number is not None:
-        plays = exists().where(seats.c.person == number, seats.c.status != "invited")
-        is_new = (people.c.id == number, people.c.confirmed_at.is_(None), ~people.c.chose, ~plays)
-        connection.execute(update(people).where(*is_new, people.c.language != language).values(language=language))
+        has_seat = exists().where(seats.c.person == number, seats.c.status != "invited")
+        of_newcomer = (people.c.id == number, people.c.confirmed_at.is_(None), ~people.c.chose, ~has_seat)
+        connection.execute(update(people).where(*of_newcomer, people.c.language != language).values(language=language))
         return int(number)
     row = {
         "address": address,

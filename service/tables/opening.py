@@ -111,7 +111,7 @@ def make_clock(app: App, chosen: Clock | int | None) -> Clock:
 
 
 def open_table(app: App, new: NewTable) -> OpenedTable:
-    """Open a table, seat its bots, and owe invitations; return the table that has the same idempotency key already.
+    """Open a table, seat its bots, and owe invitations; if a table has this idempotency key already, return that one.
 
     The first person among the guests is the organiser, who sits down at once with a word for the dice. Where addresses
     must be proven, invitations wait until the organiser has confirmed the table, unless the organiser is `signed_in`.

@@ -273,7 +273,7 @@ def paint_png(svg: str) -> bytes:
 
 
 def _encode_png(image: Image.Image) -> bytes:
-    """Return an image with a palette as a PNG file. Pillow's own encoder takes twice as long, for larger files."""
+    """Return an image with a palette as a PNG file. Pillow's own encoder takes twice as long and makes larger files."""
     width, pixels = image.width, image.tobytes()
     rows = b"".join(NO_FILTER + pixels[start : start + width] for start in range(0, len(pixels), width))
     chunks = (

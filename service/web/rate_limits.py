@@ -131,7 +131,10 @@ def _name_counter(limit: Limit, key: str) -> str:
 
 
 def limit_view(limits: RateLimits, limit: Limit, make_key: Callable[[], str], view: View) -> View:
-    """Return a view that calls this one until the limit is exceeded, and then answers with 429."""
+    """Return a view that calls this one until the limit is exceeded, and then answers with 429.
+
+    A request that the event loop has counted already is not counted again.
+    """
 
     @functools.wraps(view)
     def call(**arguments: Any) -> Any:

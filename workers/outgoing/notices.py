@@ -61,10 +61,10 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
 
 
 def _load_remarks(db: Connection, snapshot: Snapshot, request: LetterRequest) -> tuple[QuotedRemark, ...]:
-    """Load what the others have said from the remark on that the letter was owed for."""
-    first = parse_int(request.kind_detail) or 0
-    remarks = talk.list_since(db, request.table, request.seat, 0)
-    return tuple(QuotedRemark(snapshot.names[one.seat], one.text) for one in remarks if one.id >= first)
+    """Load what the others have said, beginning with the remark for which the letter is owed."""
+    first_id = parse_int(request.kind_detail) or 0
+    remarks = talk.list_since(db, request.table, request.seat, at=0)  # of all times, because their ids tell which
+    return tuple(QuotedRemark(snapshot.names[one.seat], one.text) for one in remarks if one.id >= first_id)
 
 
 def write_sentence(draft: TableDraft) -> str:

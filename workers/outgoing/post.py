@@ -150,7 +150,10 @@ def count_starts(outcome: str) -> int:
 
 
 def send(app: App, batch: Sequence[ClaimedLetter]) -> bool:
-    """Write the letters of a batch that may leave now, and send them; return False if some were not tried."""
+    """Write and send the letters of a batch that may leave now; return whether each was sent, or put off to a new try.
+
+    If the connection is lost, or a lease ends, the letters after that are released, and False is returned.
+    """
     sendable = [letter for letter in batch if not settle_unsendable(app, letter)]
     ready = [(letter, envelope) for letter in sendable if (envelope := write_or_postpone(app, letter)) is not None]
     if not ready:

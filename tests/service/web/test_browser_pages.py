@@ -59,7 +59,7 @@ NO_PAGE = re.compile(
 NOT_HERE = {
     "account.show_tables",
     "account.open_table",
-    "account.ask_to_delete",
+    "leaving.ask_to_delete",
     "joining.show_offer",
     "gallery.open_replay",
 }

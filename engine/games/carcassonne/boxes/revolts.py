@@ -85,7 +85,10 @@ def apply_figure_protected(state: State, event: FigureProtected) -> State:
 
 
 def _make_revolt_note(state: State) -> str:
-    """Return the note that the revolt of this tile is over; a tile that fits nowhere is followed by another one."""
+    """Return the note that the revolt of this tile is over.
+
+    Another tile follows a tile that fits nowhere; the number of those set aside tells the tiles of one turn apart.
+    """
     return f"revolt {len(state.aside)}"
 
 
