@@ -1,8 +1,9 @@
 """One move, one mail and one tick of the clock run through few files; see `tests/way.py`.
 
 The goals: 40 files and 350 changes of file for a move until its letter; 30 and 250 for a mail until its entry;
-25 and 300 for a tick until its reminder. Only the numbers of files of a move and of a tick are still too high. Lower a
-bound with each detour that is deleted; `python -m tests.way move` shows where they are.
+25 and 300 for a tick until its reminder. Only the number of files of a move is still too high (see
+docs/decisions/code.md). Lower a bound with each detour that is deleted; `python -m tests.way move` shows where they
+are.
 """
 
 import pytest
