@@ -35,8 +35,12 @@ class Beacon(Struct, frozen=True):
     period: int
 
     def find_next_round(self, at: int) -> int:
-        """Return the round for a command that is accepted at this time; it comes one to two periods later."""
-        return max(1, (at - self.genesis) // self.period + 1 + AHEAD_ROUNDS)
+        """Return the round for a command that is accepted at this time; it comes one to two periods later.
+
+        Rounds are counted from 1: long before the first one, this is round 1.
+        """
+        present_round = (at - self.genesis) // self.period + 1
+        return max(1, present_round + AHEAD_ROUNDS)
 
     def time_of(self, round: int) -> int:  # noqa: A002  # the beacon's own word
         """Return the time of a round."""

@@ -240,12 +240,10 @@ def _check_seed(export: Export) -> Iterator[FormatFault]:
 def _check_disclosed(export: Export) -> Iterator[FormatFault]:
     """Check that each entry is complete and has no salt, because the seed is revealed."""
     for seq, link in enumerate(export.entries):
-        if link.whole and link.salt is None and type(link.entry["move"]) is str:
-            continue
-        if link.salt is None:
-            yield FormatFault(seq, f"Entry {seq} is not whole, though the seed is revealed.")
-        else:
+        if link.salt is not None:
             yield FormatFault(seq, f"Entry {seq} has a salt of its own, though the seed gives it.")
+        elif not link.whole or type(link.entry["move"]) is not str:
+            yield FormatFault(seq, f"Entry {seq} is not whole, though the seed is revealed.")
 
 
 def _check_redacted(export: Export) -> Iterator[FormatFault]:
@@ -289,25 +287,27 @@ def _find_wrong_end(export: Export) -> FormatFault | None:
 
 
 def find_mover(entry: Entry[Any]) -> int | None:
-    """Return the seat whose move of the game is in this entry, or None."""
+    """Return the seat whose move of the game is made in this entry, by itself or for it; None if there is none."""
     first = entry.events[0]
-    if type(first) not in TABLE_EVENTS:
+    if type(first) not in TABLE_EVENTS:  # a move of the entry's seat begins with an event of the game
         return entry.seat
-    return first.seat if isinstance(first, TimedOut) else _find_waiting_mover(entry.events)
+    if isinstance(first, TimedOut):  # a move that is made for a late seat
+        return first.seat
+    return _find_waiting_mover(entry.events)
 
 
 def _find_waiting_mover(events: Sequence[Any]) -> int | None:
     """Return the seat whose move waited for its draws and is made in this entry, or None."""
     for place, event in enumerate(events[:2]):  # a seat's consent to go on without the beacon may come before
         if isinstance(event, RoundDrawn | WentSealed):
-            following = events[place + 1]
+            following = events[place + 1]  # it is `TimedOut` if the move that waited was made for a late seat
             return following.seat if isinstance(following, TimedOut) else event.seat
     return None
 
 
 def find_player(entry: Entry[Any]) -> int | None:
     """Return the seat whose player made a move by this entry, even if it still waits for its draws, or None."""
-    waits = bool(entry.events) and isinstance(entry.events[0], RoundNamed)
+    waits = isinstance(entry.events[0], RoundNamed)
     return entry.seat if waits or find_mover(entry) == entry.seat else None
 
 

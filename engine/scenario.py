@@ -142,7 +142,10 @@ class Trial(Struct, frozen=True):
 
 def play_to_last(scenario: Scenario, game: Game | None = None) -> ScenarioMoment:
     """Return the moment before the last move of the scenario."""
-    *_, moment = itertools.islice(play_steps(scenario, game), len(scenario.steps))
+    moments = play_steps(scenario, game)  # first the opening, then one for each step
+    moment = next(moments)
+    for _ in scenario.steps[:-1]:
+        moment = next(moments)
     return moment
 
 
@@ -167,6 +170,7 @@ def _make_source(title: str) -> chances.Source:
 
 
 def _find(name: str) -> Game:
+    """Return the game of this name; raise Invalid if it is not installed."""
     try:
         return catalogue.find(name)
     except Refused as refused:
@@ -181,6 +185,7 @@ def _check_rig_is_empty(rig: Rig, where: str) -> None:
 
 
 def _open(scenario: Scenario, game: Game, rig: Rig) -> ScenarioMoment:
+    """Begin the game of a scenario, and put its `given` changes into the state."""
     try:
         options = parse_options(game.META.options, scenario.options)
         state, events = games.begin(game, options, scenario.seats, Chance(rig))
@@ -256,6 +261,7 @@ def _check_expectations(moment: ScenarioMoment, expectations: Sequence[Expectati
 
 
 def _check_event(moment: ScenarioMoment, expected: Mapping[str, Any], where: str) -> None:
+    """Raise Failed if no event of the last step has all of these fields."""
     events = [_convert_event(event) for event in moment.latest]
     if not any(expected.items() <= event.items() for event in events):
         raise Failed(f"{where}: no {expected} happened, only {events}")
@@ -288,6 +294,7 @@ def _get_item(value: Any, key: str, where: str) -> Any:
 
 
 def _check_sentence(moment: ScenarioMoment, sentence: str, where: str) -> None:
+    """Raise Failed if the sentence does not hold, and Invalid if it is none of `SENTENCES`."""
     for pattern, holds in SENTENCES.items():
         match = re.fullmatch(pattern, sentence)
         if match:
@@ -298,6 +305,7 @@ def _check_sentence(moment: ScenarioMoment, sentence: str, where: str) -> None:
 
 
 def _holds(moment: ScenarioMoment, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
+    """Whether a check with these words of its sentence holds; raise Failed if they name a seat that is not there."""
     try:
         return holds(moment, *words)
     except IndexError as error:

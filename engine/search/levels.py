@@ -142,7 +142,7 @@ def _misjudge(ranking: list[RankedMove], noise: float, random: Random) -> list[R
 def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking: list[RankedMove]) -> Move:
     """Return the best move without debts after which no other seat can win at once, or eliminate this seat.
 
-    The moves of `misjudged` come first, those of `ranking` next; if none is safe, the first of `misjudged` is played.
+    The moves of `misjudged` come first, those of `ranking` next; if none of them is safe, only debts are avoided.
     """
     hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= SAFE_PART * misjudged[0].share]
     for ranked in (*hopeful, *ranking[:CHECKED_MOVES]):
@@ -162,17 +162,17 @@ def _choose_without_debt(search: Search, seat: int, ranking: list[RankedMove]) -
 
 
 def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, chance: Chance) -> Any | None:
-    """Return the position after a move, or None if the score of the seat was below 0 and lower than before.
+    """Return the position after a move; None if the move takes the seat's score below 0 and lower than it is now.
 
-    `deal` imagines what the seat cannot know, and `chance` what is drawn. The score is looked at before the rules go
-    on, too: their draws may bring points in this deal only.
+    The score counts at once, and after the rules have gone on: lucky draws must not hide a debt. `deal` imagines what
+    the seat cannot know, and `chance` what is drawn.
     """
-    game, lowest = search.game, min(0, search.score)
+    game, allowed = search.game, min(0, search.score)
     state = search.redeal(deal)
     moved = games.fold(game, game.decide(state, seat, move, chance), state)
     after = games.settle(game, moved, (), chance).state
-    scores = [game.standing(one)[seat].score for one in (moved, after)]
-    return None if min(scores) < lowest else after
+    lowest = min(game.standing(one)[seat].score for one in (moved, after))
+    return None if lowest < allowed else after
 
 
 def _loses_at_once(search: Search, state: Any, seat: int) -> bool:

@@ -327,7 +327,7 @@ class TurnSearch:
         self._search = search
         self._seat = seat
         self._moves = moves
-        self._turns: int | None = None
+        self._turns: int | None = None  # how far to play on; None until the first try shows what a turn costs
         self._steps: dict[StepKey, SearchStep] = {}
 
     def play_on(self, move: Move, deal: int) -> Shares | None:

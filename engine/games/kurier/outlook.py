@@ -63,6 +63,8 @@ ROUBLE, ROUBLE_PER_RIVAL = 0.16, 0.03
 """Revised rules: each rouble in the purse, and what it is worth more for each rival above one."""
 AT_GUARD_BASIC, WAITING_TURN, LOG_WAITING_TURNS = 7.7, -0.42, -0.76
 """Basic rules: the dispatch with its guard, each turn that it waits there, and besides the logarithm of those turns."""
+LOG_OFFSET_TURNS = 0.5
+"""Added to those turns before the logarithm is taken, because 0 has none."""
 FIRST_TURNED = 0.2
 """Basic rules: the seat was the first to turn a coin (§7.6)."""
 ON_TURN, RESERVE_COURIER = 0.1, 0.05
@@ -118,10 +120,14 @@ def _rate_payment(state: State, missing: int, seat: int) -> float:
 
 
 def _rate_wait(state: State, missing: int, seat: int) -> float:
-    """Rate a dispatch at its guard, with the basic rules: by the turns it takes to turn coins worth the price."""
-    turned = count_roubles(state.turned) if seat == state.turn and not state.done else None
-    turns = expect_turns(state.palace, missing, turned)
-    return AT_GUARD_BASIC + WAITING_TURN * turns + LOG_WAITING_TURNS * log(turns + 0.5)
+    """Rate a dispatch at its guard, with the basic rules: by how long it has to wait until the price is reached.
+
+    `missing` are the roubles of the price that the seat has not secured.
+    """
+    is_on_turn = seat == state.turn and not state.done
+    face_up_roubles = count_roubles(state.turned) if is_on_turn else None
+    waiting_turns = expect_turns(state.palace, missing, face_up_roubles)
+    return AT_GUARD_BASIC + WAITING_TURN * waiting_turns + LOG_WAITING_TURNS * log(waiting_turns + LOG_OFFSET_TURNS)
 
 
 def _rate_way(state: State, seat: int, holdings: Holdings) -> float:
@@ -156,8 +162,8 @@ LONGEST_WAIT_TURNS, MOST_REFINEMENTS, TOLERANCE_TURNS = 40.0, 3, 1e-3
 def expect_turns(palace: Sequence[Coin], missing: int, turned: int | None = None) -> float:
     """Return how many turns it takes on average to turn coins worth `missing`, stopping as well as can be (§7.3).
 
-    With coins `turned` in a turn that goes on, only the turns after this one count. The palace is taken to keep the
-    coins that are in it now.
+    `turned` are the roubles turned so far in a turn that goes on, and then only the turns after it count; None between
+    turns. The palace is taken to keep the coins that are in it now.
     """
     if turned is not None and turned >= missing:
         return 0.0
@@ -196,7 +202,7 @@ def _compute_turns_by_turned(counts: tuple[int, ...], missing: int, turns_by_mis
     """
     njet, blank, *good = (counts[COINS.index(coin)] for coin in ("njet", "blank", "1", "2", "3"))
     not_blank = sum(counts) - blank  # a blank coin changes nothing but the number of coins
-    turns = [0.0] * (missing + len(good))
+    turns = [0.0] * (missing + len(good))  # none from the price on
     for turned in reversed(range(missing)):
         after_good = sum(count * turns[turned + worth] for worth, count in enumerate(good, 1))
         going_on = (after_good + njet * turns_by_missing[missing]) / not_blank if not_blank else LONGEST_WAIT_TURNS

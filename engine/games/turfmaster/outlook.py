@@ -37,7 +37,7 @@ MAX_LOG_ODDS = 50.0  # of much larger ones `exp` is no longer a number
 AVERAGE_RIDE_FIELDS = (PACE_FIELDS + POOR_CARD) / 2
 COURSE_FIELDS = FINISH / UNIT
 POINT_LIMITS = (*(handicap - 1 for handicap in HANDICAPS), *([MOST_POINTS] * LANES))
-"""The most points of a plain card, by how many horses are ahead."""
+"""The most points of a plain card, which has to stay below the handicap, by how many horses are ahead."""
 POINTS_BY_PLACE = (*POINTS, *([0] * LANES))
 
 
@@ -120,7 +120,10 @@ class SimulatedHorse:
         self.result = 0.0
 
     def play_card(self, limit: int) -> int:
-        """Play the best card within the limit, a joker if that is poor, and waste a card if none can be ridden."""
+        """Play the best card within the limit, a joker if that is poor, and return its points.
+
+        If none can be ridden, waste a card and return 0.
+        """
         for number, points in enumerate(self.plain):
             if points <= limit:
                 if points >= POOR_CARD or not self.jokers:
@@ -156,10 +159,9 @@ def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
     running = horses
     while running:
         running = sorted(running, key=FIELDS_BEYOND_LINE, reverse=True)
-        for rank, horse in enumerate(running, ahead):
-            is_first_round = rounds == 0
-            if not is_first_round or horse in still_rides:
-                horse.at += horse.play_card(POINT_LIMITS[rank]) if is_card_round else PACE_FIELDS
+        for horses_ahead, horse in enumerate(running, ahead):
+            if rounds > 0 or horse in still_rides:  # in the first round the others have ridden already
+                horse.at += horse.play_card(POINT_LIMITS[horses_ahead]) if is_card_round else PACE_FIELDS
         rounds += 1
         for horse in running:
             if horse.at > 0:

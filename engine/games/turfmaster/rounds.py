@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.chance import Chance
 from engine.game import Standing
@@ -88,12 +88,13 @@ def _offer_cards(state: State) -> Menu:
     if not horse.hand:
         return (Choice("pass", rule="4.4"),)
     reach, limit = _find_reach_in_turn(state), state.limits[state.done]
-    plays = [
-        (card, end)
-        for card in dict.fromkeys(horse.hand)
-        for end in (find_rides(reach, CARD_POINTS[card], "cards").ends if _may_ride(card, limit) else (STAY,))
-    ]
+    plays = [(card, end) for card in dict.fromkeys(horse.hand) for end in _list_card_ends(reach, card, limit)]
     return (Choice("play", tuple(plays), "4.2"),)
+
+
+def _list_card_ends(reach: Reach, card: str, limit: int) -> Iterable[str]:
+    """§7.4: return where a card takes the horse; with one over its limit it stays."""
+    return find_rides(reach, CARD_POINTS[card], "cards").ends if _may_ride(card, limit) else (STAY,)
 
 
 def _may_ride(card: str, limit: int) -> bool:
@@ -345,13 +346,16 @@ def _begin_round(state: State, fields: dict[int, Field]) -> RoundBegan:
     """§4.1, §7.1: the order of play and the limits hold for the whole round."""
     order = sorted(fields, key=lambda index: _make_sort_key(fields[index]))
     fronts = [get_front(fields[index]) for index in order]
-    limits = [_limit_points(len(state.arrived) + fronts.index(own)) for own in fronts]  # level horses are not ahead
+    ahead = [len(state.arrived) + fronts.index(own) for own in fronts]  # horses that are level are not ahead
     kind: Kind = "dice" if state.round % 2 else "cards"  # they take turns, and cards begin
-    return RoundBegan(state.round + 1, kind, tuple(order), tuple(limits))
+    return RoundBegan(state.round + 1, kind, tuple(order), tuple(map(_find_move_limit, ahead)))
 
 
-def _limit_points(ahead: int) -> int:
-    """§7.1 to §7.3: the most points of a horse with `ahead` others ahead of it, arrived ones included."""
+def _find_move_limit(ahead: int) -> int:
+    """§7.1 to §7.3: return how far a horse may ride with so many others ahead of it, arrived ones included.
+
+    A handicap is the number that its move must stay below.
+    """
     return HANDICAPS[ahead] - 1 if ahead < len(HANDICAPS) else MOST_POINTS
 
 

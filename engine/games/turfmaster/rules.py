@@ -98,7 +98,9 @@ def _choose_hedges(state: State, race: int) -> tuple[int, ...]:
 def _roll_for_boxes(state: State, chance: Chance) -> BoxesRolled:
     """§2.1, §2.3: one roll-off for every player's first horse, another one for the second, and so on."""
     order, throws = _roll_off(range(state.seats), chance)
-    return BoxesRolled(order, throws, state.horses[len(state.boxes) // state.seats].number)
+    roll_offs_before = len(state.boxes) // state.seats
+    horses_of_first_seat = [horse for horse in state.horses if horse.seat == 0]
+    return BoxesRolled(order, throws, horses_of_first_seat[roll_offs_before].number)
 
 
 def _roll_off(seats: Sequence[int], chance: Chance) -> tuple[tuple[int, ...], tuple[Throw, ...]]:
