@@ -173,7 +173,7 @@ class Rig:
         return self._otherwise(label, faces, index)
 
     def _take_only_face(self, label: str, face: object) -> int:
-        """Draw the only possible result; if the next given result is the same, it is used up."""
+        """Draw the only possible result; if it is the next given one, here or else in the rig behind, use that up."""
         if label in self.left:
             if str(self.left[label][0]) == str(face):
                 self._take_next(label)

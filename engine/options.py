@@ -61,7 +61,8 @@ def _describe_field(field: inspect.Field) -> Option:
         schema = kind.extra_json_schema or {}
         about, title = str(schema.get("description", "")), str(schema.get("title", ""))
         kind = kind.type
-    rule = next(iter(CITATION.findall(about)), "")
+    citation = CITATION.search(about)
+    rule = citation[1] if citation else ""
     default = field.default_factory() if callable(field.default_factory) else field.default
     match kind:
         case inspect.BoolType():

@@ -53,8 +53,8 @@ from engine.table_events import (
 class Seat(Struct, frozen=True):
     """A seat: whether a person or a bot acts for it, its nonce for the draws, and the entry at which it resigned.
 
-    `has_player` says that a person took the seat and may return, even while a bot acts for it. `vacations` are the
-    first and last days.
+    `has_player` says that a person took the seat and may return, even while a bot acts for it. An `offered` seat may be
+    taken by a substitute. `vacations` are their first and last days.
     """
 
     status: Literal["empty", "taken", "bot", "resigned"] = "empty"

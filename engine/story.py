@@ -87,7 +87,8 @@ def compute_chance_history(game: Game, entries: Sequence[Entry[Any]]) -> tuple[C
 def make_story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
     """Return the story of a game; it takes seconds, and is the same every time."""
     transitions = list(_iter_transitions(game, entries))
-    evaluations = MAX_EVALUATIONS // max(1, sum(map(_has_drawn, transitions)))
+    entries_with_draws = sum(map(_has_drawn, transitions))
+    evaluations = MAX_EVALUATIONS // max(1, entries_with_draws)  # for the draws of one entry
     points = tuple(_make_chance_point(game, transition, evaluations) for transition in transitions)
     return Story(points, _find_turning_points(game, transitions))
 
@@ -113,9 +114,9 @@ def _has_drawn(transition: _Transition) -> bool:
 
 def _count_redraws(game: Game, transition: _Transition, evaluations: int) -> int:
     """Return how often an entry can be drawn again, if every move that may follow it is evaluated each time."""
-    every_menu = (game.menu(transition.after.state, seat) for seat in range(len(transition.after.seats)))
-    next_menu = next(filter(None, every_menu), ())
-    moves = min(max(menus.count(next_menu), 1), MAX_MOVES)
+    after = transition.after
+    open_menus = [menu for seat in range(len(after.seats)) if (menu := game.menu(after.state, seat))]
+    moves = min(menus.count(open_menus[0]), MAX_MOVES) if open_menus else 1
     return max(1, min(MAX_REDRAWS, evaluations // moves - 1))  # the moves after the actual draw are evaluated, too
 
 
@@ -140,7 +141,7 @@ def _draw_again(game: Game, transition: _Transition, seed: int) -> Any:
 
 def _evaluate_best_move(game: Game, state: Any, seed: int) -> Shares:
     """Evaluate a position after its best move: a card that was drawn is worth what can be done with it."""
-    search = Search(game, state, seat=0, evaluations=0, seconds=NO_LIMIT_S, seed=seed)
+    search = Search(game, state, seat=0, evaluations=0, seconds=NO_LIMIT_S, seed=seed)  # any seat: nothing is redealt
     mover = search.find_mover(state)
     if mover is None:
         return win_shares.evaluate(game, state)

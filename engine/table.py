@@ -114,7 +114,7 @@ def _iter_waiting_verbs(table: Table, seat: int) -> Iterator[str]:
 def _iter_playing_verbs(table: Table, seat: int) -> Iterator[str]:
     if _has_to_answer(table, seat):
         yield "agree"
-    if _has_to_answer(table, seat) or (table.pause_request and not table.undo_request):
+    if _has_to_answer(table, seat) or (table.pause_request and not table.undo_request):  # any seat can refuse a pause
         yield "refuse"
     if not table.undo_request and _find_last_move(table, seat):
         yield "undo"

@@ -34,7 +34,7 @@ def from_points(points: Sequence[float], unit: float = 1.0, out: Sequence[bool] 
     weights = [exp((own - most) / unit) for own in points]
     if any(out):
         weights = [0.0 if is_out else weight for weight, is_out in zip(weights, out, strict=True)]
-    total = sum(weights) or 1.0
+    total = sum(weights) or 1.0  # their sum is 0 if all seats are out
     return tuple([weight / total for weight in weights])
 
 

@@ -39,7 +39,7 @@ LEVELS: dict[str, Level] = {
 }
 
 FIRST_EVALUATIONS, MAX_DEALS = 32, 10  # if there are few moves, each is evaluated in several deals
-CERTAIN = 1.0
+CERTAIN = 1.0  # the share of a move that wins for sure
 # A bot picks any of the moves that are worse than the best by so little: two bots could wait for each other for ever.
 SAME_SHARE = 0.002
 SAFE_PART = 0.5  # a move with less than this part of the best share is not played for being safe

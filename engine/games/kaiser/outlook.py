@@ -18,6 +18,8 @@ STEP_TO_CENTRE = -0.28
 ON_TURN = 0.2
 ATTACKER = -0.35
 """Each player whose stones could capture the emperor, if it were that player's turn."""
+OFF_TURN_PART = 0.5
+"""The part of it that counts as long as it is not the turn of the emperor's own player."""
 WINS_NOW, WINS_NEXT, IS_LOST = 6.0, 4.0, -6.0
 """The emperor can step into the fortress now; he will, unless he is captured at once; he can be captured now."""
 POINT = 0.25
@@ -61,7 +63,7 @@ def _rate_emperor(state: State, seat: int, crossing: str) -> float:
         return IS_LOST
     if at_gate:
         return WINS_NEXT
-    return ATTACKER * len(set(attackers)) * (1 if on_turn else 0.5)
+    return ATTACKER * len(set(attackers)) * (1 if on_turn else OFF_TURN_PART)
 
 
 def _find_attackers(state: State, seat: int, crossing: str) -> Iterator[int]:

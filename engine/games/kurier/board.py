@@ -50,7 +50,7 @@ def list_closed_inns(seats: int, third: str) -> frozenset[str]:
 ORDER_BY_FREE_ROOM: dict[Kind, tuple[Kind, ...]] = {
     free: (KINDS + KINDS)[room + 1 : room + len(KINDS)] for room, free in enumerate(KINDS)
 }
-"""For each free room, the guests of the full inn along its arrows: the first two leave, the third stays."""
+"""For each free room, the guests of the full inn along its arrows, clockwise: the first two leave, the third stays."""
 
 
 def order_departures(guests: Mapping[Kind, int]) -> tuple[Kind, ...]:

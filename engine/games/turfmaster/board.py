@@ -190,7 +190,8 @@ def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     across = [x for x, _ in spots] or [-OUTER_RADIUS, STRAIGHT + OUTER_RADIUS]
     down = [y for _, y in spots] or [-OUTER_RADIUS, OUTER_RADIUS]
     needed_width = max(across) - min(across) + 2 * HORSE_MARGIN
-    width = next(DRAWING_WIDTH / zoom for zoom in ZOOMS if zoom == 1 or needed_width <= DRAWING_WIDTH / zoom)
+    fitting_widths = [DRAWING_WIDTH / zoom for zoom in ZOOMS if DRAWING_WIDTH / zoom >= needed_width]
+    width = fitting_widths[0] if fitting_widths else DRAWING_WIDTH
     middle, leftmost = (max(across) + min(across)) / 2, -OUTER_RADIUS - BORDER
     left = min(max(middle - width / 2, leftmost), STRAIGHT + OUTER_RADIUS + BORDER - width)
     # The upper straight is above 0, the lower one below; of one without a horse only the inside is shown.
