@@ -47,5 +47,6 @@ def test_each_event_is_described_for_each_reader(case: Case) -> None:
         narrator = Narrator(case.game, NAMES[: case.seats], me=me)
         visible = [case.game.hear(event, me) for position in positions for event in position.events]
         sentences = [narrator.describe(event) for event in visible if event is not None]
-        assert sum(map(bool, sentences)) >= len(positions) / 2  # a reader learns something of every second move
+        spoken_count = len(sentences) - sentences.count("")
+        assert spoken_count >= len(positions) / 2  # a reader learns something of every second move
         assert not any("None" in sentence for sentence in sentences)

@@ -258,7 +258,7 @@ def _list_template_values(scene: Scene) -> dict[str, Any]:
 
 
 def paint_png(svg: str) -> bytes:
-    """Return an SVG as a PNG file for a letter, with as many colours as keep the file small enough."""
+    """Return an SVG as a PNG file for a letter, with as many colours as keep the file small enough, at least 16."""
     from PIL import Image
 
     painting = paint_picture(svg)

@@ -32,7 +32,7 @@ CATALOGUES = Path(__file__).resolve().parents[2] / "templates" / "locale"
 COMMON = "depesche"  # the domain of all sentences that do not belong to one game
 FRENCH = "fr"
 COLONS = {FRENCH: "\u00a0:"}  # in every other language there is no space before a colon
-ELIDABLE = re.compile(r"\b([Dd]|[Qq]u)e (?=%\((\w+)\)s)")
+ELIDABLE = re.compile(r"\b(?P<stem>[Dd]|[Qq]u)e (?=%\((?P<placeholder>\w+)\)s)")
 MINUTE_S = 60
 VOWEL = re.compile(r"[aeiouàâæéèêëîïôöœùûü][^\W\d]", re.IGNORECASE)  # not a field of a board such as A1
 
@@ -50,7 +50,10 @@ def get_catalogue_path(language: str, domain: str) -> Path:
 
 @functools.cache
 def load_translations(language: str, domain: str = COMMON) -> NullTranslations:
-    """Load the catalogue of a domain; a sentence that a game does not translate is looked up in the common one."""
+    """Load the catalogue of a domain; a sentence that a game does not translate is looked up in the common one.
+
+    Without a catalogue sentences stay in English.
+    """
     path = get_catalogue_path(language, domain)
     translations = _compile(path) if language in LANGUAGES and path.is_file() else NullTranslations()
     if domain != COMMON:
@@ -297,7 +300,8 @@ def elide(sentence: str, words: Mapping[str, Any]) -> str:
     """Shorten the French “de” and “que” before a word that begins with a vowel: “d’%(who)s” where `who` is Anna."""
 
     def shorten(match: re.Match[str]) -> str:
-        return f"{match[1]}’" if VOWEL.match(remove_place_marks(str(words.get(match[2], "")))) else match[0]
+        next_word = remove_place_marks(str(words.get(match["placeholder"], "")))
+        return f"{match['stem']}’" if VOWEL.match(next_word) else match[0]
 
     return ELIDABLE.sub(shorten, sentence)
 

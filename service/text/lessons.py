@@ -63,10 +63,21 @@ class Sample:
 def make_export(
     game: Game, entries: Iterable[Entry[Any]], seed: bytes, name: str, *, reveal: bool, seat: int | None
 ) -> Export:
-    """Seal entries for an export; `reveal` includes the seed and every entry, otherwise a seat sees its own part."""
+    """Seal the entries of the table `name` for an export: each becomes a link of the chain of hashes.
+
+    `reveal` includes the seed and every entry, otherwise the seat, or a spectator (None), sees its own part.
+    """
     links = tuple(_make_link(game, entry, seed, reveal, seat) for entry in entries)
-    head = log.compute_head(link.digest for link in links)
-    return Export(name, game.META.name, commit(seed), head, links, log.FORMAT, seed.hex() if reveal else None, seat)
+    return Export(
+        table=name,
+        game=game.META.name,
+        commitment=commit(seed),
+        head=log.compute_head(link.digest for link in links),
+        entries=links,
+        format=log.FORMAT,
+        seed=seed.hex() if reveal else None,
+        seat=seat,
+    )
 
 
 def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
@@ -150,6 +161,7 @@ def render_example(name: str, example: str, language: str, caption: Markup) -> M
 
 
 def _describe_picture(name: str, example: str, language: str, when: str) -> ExamplePicture:
+    """Describe the picture `before` the moves of an example, or `after` them."""
     scenario, positions = load_scenario(name, example), play_scenario(name, example)
     moment = positions[scenario.picture.since] if when == "before" else positions[-1]
     box = scenario.picture.box or _get_view_box(draw_picture(name, example, language, when))
@@ -190,7 +202,7 @@ def select_choices(scenario: Scenario, moment: ScenarioMoment) -> Menu:
         return ()
     verb, *tokens = scenario.picture.choosing.split()
     seat = scenario.picture.seat
-    if seat is None:
+    if seat is None:  # a spectator has no menu: that of the player who moves first is shown
         seat = scenario.steps[0].seat if scenario.steps else 0
     entries = (entry for entry in moment.game.menu(moment.state, seat) if entry.verb == verb)
     return tuple(_continue_choice(entry, tuple(tokens)) if isinstance(entry, Choice) else entry for entry in entries)
@@ -233,7 +245,7 @@ def translate_move(moment: ScenarioMoment, move: str, language: str) -> str:
     if language == languages.SOURCE:
         return move
     vocabulary = move_words.make_vocabulary(moment.game, NAMES[: moment.seats], language)
-    return " ".join(next(iter(vocabulary(token)), token) for token in move.split())
+    return " ".join(map(vocabulary.get_letter_form, move.split()))
 
 
 class Lesson(Struct, frozen=True):
@@ -272,7 +284,7 @@ def load_lessons(name: str) -> tuple[Lesson, ...]:
 
 def has_lessons(name: str) -> bool:
     """Return whether a game has lessons, without loading them."""
-    return next(get_folder(name, "lessons").glob("*.toml"), None) is not None
+    return any(get_folder(name, "lessons").glob("*.toml"))
 
 
 def _make_lesson(scenario: Scenario) -> Lesson:
@@ -299,7 +311,8 @@ def make_scene(lesson: Lesson, moment: ScenarioMoment, menu: Menu, language: str
     """Return what the player of the lesson sees of a position; the choices of the menu can be touched."""
     view = moment.game.view(moment.state, lesson.seat)
     players = drawing.list_players(lesson.names)
-    return Scene(moment.game, view, players, lesson.seat, menu, language, (lesson.seat,) if menu else ())
+    seats_to_move = (lesson.seat,) if menu else ()
+    return Scene(moment.game, view, players, lesson.seat, menu, language, seats_to_move)
 
 
 def draw_lesson(lesson: Lesson, language: str) -> str:

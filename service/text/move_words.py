@@ -56,6 +56,11 @@ class Vocabulary(Struct, frozen=True):
     def __call__(self, token: str) -> tuple[str, ...]:
         return _get_forms(self.game, token) or _get_forms(self.table, token) or tuple(self._compose(token))
 
+    def get_letter_form(self, token: str) -> str:
+        """Return the form of a token that letters write: the first one, or the token itself if it has no other."""
+        forms = self(token)
+        return forms[0] if forms else token
+
     @property
     def small(self) -> frozenset[str]:
         """Words without meaning in a move."""
@@ -70,7 +75,7 @@ class Vocabulary(Struct, frozen=True):
         """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse2`."""
         parts = PARTS.split(token)  # signs and words by turns, beginning with signs
         forms = [(*self.game.tokens.get(part, ()), part) if part.isalpha() else (part,) for part in parts]
-        *composed, _token_itself = map("".join, itertools.product(*forms))
+        *composed, _token_itself = map("".join, itertools.product(*forms))  # the last has each part as it is
         yield from composed
         stem = parts[1] if len(parts) > 1 else ""
         seat_number = parse_int(parts[-1], len(self.names))

@@ -118,7 +118,10 @@ def describe_entries(
 
 
 def fold_repeats(sentences: Sequence[str]) -> tuple[str, ...]:
-    """Write a sentence that is said several times in a row once, with the number of times."""
+    """Write a sentence that is said several times in a row once, with the number of times.
+
+    Sentences that differ only in the marks of their places are the same.
+    """
     if len(sentences) < 2:
         return tuple(sentences)
     runs = [list(run) for _, run in itertools.groupby(sentences, key=remove_place_marks)]

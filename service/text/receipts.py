@@ -92,11 +92,11 @@ def _get_text(part: EmailMessage) -> str:
 
 def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterator[Receipt]:
     """Yield the receipts of a text. `kind` is its type in a letter; a text of no letter may be HTML that was pasted."""
-    if kind == "text/html":
+    if kind == "text/html":  # the hash is in an element `code`
         start, mark = "", CODE_MARK
-    elif not kind and LETTER_TAGS.search(text):
+    elif not kind and LETTER_TAGS.search(text):  # pasted HTML: that, and the sentence follows a tag that begins a line
         start, mark = f"{LINE_START}{TAG_MARK}+", CODE_MARK
-    else:
+    else:  # plain text: the sentence is at the beginning of a line
         start, mark = LINE_START, ""
     plain = html.unescape(TAG.sub(_mark_tag, text)) if mark else text
     for match in _compile_pattern(start, mark).finditer(plain):

@@ -185,7 +185,7 @@ class _Renderer:
         for section in self._manuscript.sections:
             if section.level == 2:
                 chapters.append([])
-            if chapters:
+            if chapters:  # a paragraph before the first chapter is left out
                 chapters[-1].append(section)
         preface = self._render_prose(self._manuscript.preface)
         return Rulebook(
@@ -250,11 +250,12 @@ class _Renderer:
         end = 0
         for match in CITATION.finditer(token.content):
             if match["ruling"] in self._manuscript.rulings:
-                yield _make_text(token.content[end : match.start()].rstrip(" "))
+                yield _make_text(token.content[end : match.start()].rstrip(" "))  # no space before it
                 yield from _make_sign(match["ruling"])
                 end = match.end()
             elif match["number"] in self._keys:
-                begin = match.start() if match[0].startswith("§") else match.start("number")
+                is_sign = match[0].startswith("§")  # it belongs to the link; a word such as “in” does not
+                begin = match.start() if is_sign else match.start("number")
                 yield _make_text(token.content[end:begin])
                 yield from _make_link(f"#{match['number']}", _make_text(token.content[begin : match.end()]))
                 end = match.end()

@@ -43,14 +43,20 @@ def load_manuscript(name: str, language: str) -> Manuscript:
 
 
 def compute_digests(book: Manuscript) -> dict[str, str]:
-    """Return a digest of each section and ruling, which does not depend on where lines are broken."""
+    """Return a digest of each section and ruling, which does not depend on where lines are broken.
+
+    A section has its own key; that of a ruling is `^` and its code.
+    """
     texts = {section.key: f"{section.title} {section.text}" for section in book.sections}
     texts |= {f"^{code}": ruling for code, ruling in book.rulings.items()}
     return {key: hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:8] for key, text in texts.items()}
 
 
 def load_checked_digests(name: str) -> dict[str, dict[str, str]]:
-    """Load, by language, the digests of the English sections as they were at the last check of the translation."""
+    """Load, by language, the digests of the English sections as they were at the last check of the translation.
+
+    Without a file there are none.
+    """
     path = _get_digests_path(name)
     return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
 
@@ -96,7 +102,8 @@ def _check_translation(name: str, english: Manuscript, language: str) -> Iterato
     book, now = load_manuscript(name, language), compute_digests(english)
     checked = load_checked_digests(name).get(language, {})
     yield from _check_manuscript(name, book)
-    keys, english_keys = ([one.key for one in manuscript.sections] for manuscript in (book, english))
+    keys = [section.key for section in book.sections]
+    english_keys = [section.key for section in english.sections]
     if keys != english_keys:
         in_one_alone = set(keys) ^ set(english_keys)
         yield f"its sections are others, or in another order: {', '.join(sorted(in_one_alone))}."
@@ -144,9 +151,11 @@ class ExpectedWord(Struct, frozen=True):
 
 
 def _iter_expected_words(move: str, vocabulary: Vocabulary) -> Iterator[ExpectedWord]:
+    """Yield the words of a move as letters write it; the form of one token may have several words."""
     for token in move.split():
-        forms = vocabulary(token)
-        yield from (ExpectedWord(word, bool(forms)) for word in next(iter(forms), token).split())
+        is_in_vocabulary = bool(vocabulary(token))
+        for word in vocabulary.get_letter_form(token).split():
+            yield ExpectedWord(word, is_in_vocabulary)
 
 
 def _is_same_move(expected: Sequence[ExpectedWord], written: str) -> bool:

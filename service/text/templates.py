@@ -109,16 +109,21 @@ BYTECODE, COMPILE_LOCK = BytecodeCache(TEMPLATES / "__pycache__"), threading.Loc
 
 
 class Context(jinja2.runtime.Context):
-    """Calls what templates call as Jinja does, but looks for marks of the function once: a page has 3,000 calls."""
+    """Calls what templates call as Jinja does, only faster: a page has 3,000 calls.
+
+    A function marked with `@pass_context`, `@pass_eval_context` or `@pass_environment` gets the named object as its
+    first argument. At each call Jinja searches the function and its `__call__` for these marks. A macro or a plain
+    function is called here without that search.
+    """
 
     def call(self, called: Any, /, *args: Any, **words: Any) -> Any:
-        """Call a macro, or a function that takes nothing from the context, directly."""
+        """Call a macro, or a function without a mark, directly; leave everything else to Jinja."""
         kind = type(called)
         if kind is Macro:
-            args = (self.eval_ctx, *args)
-        elif kind not in (FunctionType, MethodType) or hasattr(called, "jinja_pass_arg"):
+            args = (self.eval_ctx, *args)  # Jinja marks every macro with `@pass_eval_context`
+        elif kind not in (FunctionType, MethodType) or hasattr(called, "jinja_pass_arg"):  # the attribute of a mark
             return super().call(called, *args, **words)
-        for name in ("_block_vars", "_loop_vars"):  # Jinja passes them to what takes the context
+        for name in ("_block_vars", "_loop_vars"):  # they are meant for what is marked with `@pass_context`
             words.pop(name, None)
         return called(*args, **words)
 
@@ -244,7 +249,10 @@ class MacroCache:
 
 
 class FragmentCache:
-    """Calls a macro once while its fragment is among the newest: for lines that stay on a page when others come."""
+    """Calls a macro once and returns the same fragment, as long as that was used lately.
+
+    It is for lines that stay on a page when others come.
+    """
 
     def __init__(self, size: int) -> None:
         self._fragments = LRU[Any](size)
@@ -269,7 +277,8 @@ def draw_sprite(
 ) -> Markup:
     """Place a piece that appears on many boards at whole pixels of a letter's picture, so that it is painted once.
 
-    `reach` says how far the piece extends from its middle: to the left, up, right and down; the rest is cut off.
+    `reach` says how far the piece extends from its middle: to the left and up, both negative, to the right and down;
+    the rest is cut off.
     `pixel` is the size of a pixel in the units of the piece, `board_pixel` that in the units of the board if they
     differ. With a `token`, the piece can be touched in a lesson.
     """
@@ -313,9 +322,10 @@ class Canvas:
         """Write a text from this column and row on; text beyond the sheet is cut off."""
         column, row, letters = round(x), round(y), str(text)
         if 0 <= row < len(self.sheet):
-            cells, start = self.sheet[row], max(0, column)
-            shown = letters[start - column : max(0, len(cells) - column)]
-            cells[start : start + len(shown)] = shown
+            cells = self.sheet[row]
+            begin, end = max(0, column), min(column + len(letters), len(cells))  # of what is on the sheet
+            if begin < end:
+                cells[begin:end] = letters[begin - column : end - column]
         return ""
 
     def draw_line(self, x1: float, y1: float, x2: float, y2: float, letter: str) -> str:

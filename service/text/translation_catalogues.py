@@ -160,7 +160,7 @@ def update_catalogue(language: str, domain: str, template: Catalog) -> None:
     """Write a catalogue with exactly these messages: it keeps translations, and leaves new messages empty."""
     old, fresh = load_catalogue(language, domain), Catalog(language)
     for message in template:
-        if message.id:
+        if message.id:  # the header of a catalogue is a message without one
             fresh.add(message.id, _find_translation(old, message))
     path = get_catalogue_path(language, domain)
     path.parent.mkdir(parents=True, exist_ok=True)
