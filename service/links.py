@@ -60,7 +60,10 @@ class Links:
         return self._derive_token(f"watch/{table}")
 
     def make_live_token(self, table: str, kind: str) -> str:
-        """Return the token with which an open page learns that the table has changed, but not how."""
+        """Return the token with which an open page learns that the table has changed, but not how.
+
+        `kind` is `seat` for the page of a player, `watch` for that of a spectator.
+        """
         return f"{table}.{kind}.{self._derive_token(f'live/{table}/{kind}')}"
 
     def make_answer_address(self, table: str, seat: int, number: int) -> str:
@@ -101,7 +104,7 @@ class Links:
         return f"{settings.address}/wishes/{self.make_preferences_token(person, number)}"
 
     def make_offer_token(self, table: str, seat: int, number: int) -> str:
-        """Return the token to take an offered seat; it works until the seat is taken."""
+        """Return the token to take an offered seat; `number` is that of the seat's link, which then changes."""
         return f"{table}.{seat}.{self._derive_token(f'offer/{table}/{seat}/{number}')}"
 
     def make_join_token(self, table: str) -> str:
@@ -126,7 +129,10 @@ class Links:
         return f"{person}.{self._derive_token(f'confirm/{person}/{address}')}"
 
     def make_sign_in_token(self, person: int, sessions: int, at: int) -> str:
-        """Return the token to sign in with; it contains the person and the time."""
+        """Return the token to sign in with; it contains the person and the time.
+
+        `sessions` is a number in the person's row. Signing out everywhere raises it: earlier tokens work no more.
+        """
         return f"{person}.{at}.{self._derive_token(f'enter/{person}/{sessions}/{at}')}"
 
     def make_visitor_name(self, network: str) -> str:
@@ -147,8 +153,9 @@ class Links:
         return self._derive_token("fingerprint")
 
     def _derive_token(self, purpose: str) -> str:
-        made = hmac.digest(self._secret, purpose.encode(), "sha256")[:PROOF_BYTES]
-        return base64.b32encode(made).decode().lower()
+        """Return a proof of 32 characters, which only this server's secret gives for this purpose."""
+        proof = hmac.digest(self._secret, purpose.encode(), "sha256")[:PROOF_BYTES]
+        return base64.b32encode(proof).decode().lower()
 
 
 def parse_token(token: str, count: int) -> tuple[str, ...]:

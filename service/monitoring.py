@@ -68,11 +68,12 @@ class Metrics:
             self.add_duration(name, label, time.perf_counter() - began)
 
     def add_duration(self, name: str, label: str, seconds: float) -> None:
-        """Add a duration to a timer."""
+        """Add a duration to a timer, and count it in the first bucket that is long enough for it."""
         numbers = {f"{name}|{label}|count": 1, f"{name}|{label}|microseconds": round(seconds * 1e6)}
-        bucket = next((bucket for bucket in BUCKETS_S if seconds <= bucket), None)
-        if bucket is not None:
-            numbers[f"{name}|{label}|{bucket}"] = 1
+        for bucket in BUCKETS_S:
+            if seconds <= bucket:
+                numbers[f"{name}|{label}|{bucket}"] = 1
+                break
         self._add(numbers)
 
     def _add(self, numbers: dict[str, int]) -> None:
@@ -142,7 +143,7 @@ class Outage:
         """Record that it did not answer, which may begin an outage."""
         now = time.monotonic()
         with self._lock:
-            if self.since is None:
+            if self.since is None:  # the first failure of an outage is logged at once
                 self.since, self._logged_at, self._failures = now, float("-inf"), 0
             self._failures += 1
             if now < self._logged_at + REPEAT_AFTER_S:

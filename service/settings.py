@@ -92,7 +92,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     opens_per_hour: int = 30
     moves_per_minute: int = 120
     invitations_per_day: int = 30
-    confirm: bool = True  # see `confirms`
+    confirm: bool = True  # the host's choice, which has no effect without a mail server: see `confirms`
     gather: int = 60  # see `turn_letter_delay_s`
     inbound: str = ""  # where answers by mail are taken: an address and a port
     imap: str = ""  # an ordinary mailbox that answers are fetched from
@@ -121,7 +121,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
 
     @cached_property
     def confirms(self) -> bool:
-        """Whether letters to others wait until the organiser's address is proven; never without a mail server."""
+        """Whether letters to others wait until the organiser's address is proven: `confirm`, with a mail server."""
         return self.confirm and self.smtp != EMBEDDED
 
     @cached_property

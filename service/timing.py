@@ -196,7 +196,9 @@ def _find_end_of_rest(at: int, calendar: Calendar) -> int:
 
 def _is_quiet(hour: int, begin: int, end: int) -> bool:
     """Return whether an hour is in the quiet hours, which may go past midnight."""
-    return begin <= hour < end if begin <= end else hour >= begin or hour < end
+    if begin <= end:
+        return begin <= hour < end
+    return hour >= begin or hour < end
 
 
 def _find_moment(day: date, hour: int, calendar: Calendar) -> int:
@@ -210,7 +212,8 @@ def list_reminder_leads(left: int, calendar: Calendar, share: float) -> tuple[in
 
 def find_next_reminder(due_at: int, leads: tuple[int, ...], after: int) -> int | None:
     """Return the time of the next reminder after this moment; None if there is none."""
-    return min((due_at - lead for lead in leads if due_at - lead > after), default=None)
+    times = [due_at - lead for lead in leads]
+    return min((at for at in times if at > after), default=None)
 
 
 class Due(Struct, frozen=True):
@@ -254,7 +257,9 @@ def check_calendar(calendar: Calendar) -> Calendar:
         raise Refused("There is no time zone “{zone}”; one is called Europe/Amsterdam.", zone=calendar.zone[:40])
     if calendar.quiet is not None:
         begin, end = calendar.quiet
-        if not (0 <= begin < 24 and 0 <= end < 24) or not 0 < (end - begin) % 24 <= 14:
+        are_hours = 0 <= begin < 24 and 0 <= end < 24
+        duration_h = (end - begin) % 24  # also past midnight
+        if not are_hours or not 0 < duration_h <= 14:
             raise Refused("Quiet hours begin and end at full hours and last at most 14 hours.")
     if len(calendar.remind) > 3 or any(not HOUR_S <= lead <= 14 * DAY_S for lead in calendar.remind):
         raise Refused("There can be up to three reminders, an hour to two weeks before the time is up.")

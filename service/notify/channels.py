@@ -53,10 +53,12 @@ def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
     """
     own = (channel_table.c.person == person.id, channel_table.c.kind == new.kind)
     same = channel_queries.list_channels(db, *own, channel_table.c.address == new.address)
-    if old := next((one for one in same if one.table in ("", new.table)), None):
-        values = {**WORKING_STATE, "secret": new.secret, "link_number": new.link_number if old.table else 0}
-        channel_queries.update_channel(db, old.id, **values)
-        return old.id
+    for old in same:
+        if old.table in ("", new.table):  # for all tables, or for the same one
+            link_number = new.link_number if old.table else 0
+            values = {**WORKING_STATE, "secret": new.secret, "link_number": link_number}
+            channel_queries.update_channel(db, old.id, **values)
+            return old.id
     if not new.table:  # it gets the notices of all tables, so channels for single tables would repeat them
         channel_queries.delete_channels(db, *own, channel_table.c.address == new.address)
     if len(list_own(db, person)) >= MAX_CHANNELS:
@@ -76,6 +78,7 @@ def notify_owner(db: Connection, person: ProvenPerson, what: str, now: int) -> N
 
 
 def _join_groups(groups: Collection[str]) -> str:
+    """Return the text to store for these groups, in their usual order; a word that is no group is left out."""
     return " ".join(group for group in GROUPS if group in groups)
 
 
@@ -90,13 +93,14 @@ def list_own(db: Connection, person: ProvenPerson) -> list[ChannelRow]:
 
 def find_own(db: Connection, person: ProvenPerson, channel: int) -> ChannelRow | None:
     """Return this channel of a person; None if it is gone or belongs to another."""
-    own = (channel_table.c.person == person.id, channel_table.c.id == channel)
-    return next(iter(channel_queries.list_channels(db, *own)), None)
+    rows = channel_queries.list_channels(db, channel_table.c.person == person.id, channel_table.c.id == channel)
+    return rows[0] if rows else None
 
 
 def find(db: Connection, channel: int) -> ChannelRow | None:
     """Return the channel with this number; None if it is gone."""
-    return next(iter(channel_queries.list_channels(db, channel_table.c.id == channel)), None)
+    rows = channel_queries.list_channels(db, channel_table.c.id == channel)
+    return rows[0] if rows else None
 
 
 def choose_groups(db: Connection, channel: ChannelRow, groups: Collection[str]) -> None:
@@ -132,7 +136,8 @@ def record_success(db: Connection, channel: ChannelRow, now: int) -> None:
 
 def record_failure(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
     """Record that a channel did not take a notice; after days without success switch it off and tell its owner."""
-    failures, since = channel.failures + 1, now if channel.failing_since is None else channel.failing_since
+    failures = channel.failures + 1
+    since = now if channel.failing_since is None else channel.failing_since
     values = {"failures": failures, "failing_since": since, "error": why[:MAX_ERROR_CHARS]}
     channel_queries.update_channel(db, channel.id, **values)
     if failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S:

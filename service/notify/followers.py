@@ -74,8 +74,9 @@ def list_followers(db: Connection, *which: Any) -> list[FollowerRow]:
 
 
 def find(db: Connection, table: str, number: int) -> FollowerRow | None:
-    """Return this chat of a table."""
-    return next(iter(list_followers(db, followers.c.table == table, followers.c.id == number)), None)
+    """Return this chat of a table; None if it is gone or follows another table."""
+    rows = list_followers(db, followers.c.table == table, followers.c.id == number)
+    return rows[0] if rows else None
 
 
 def remove(db: Connection, table: str, number: int) -> None:
@@ -123,7 +124,8 @@ def record_sent(db: Connection, follower: FollowerRow, now: int) -> None:
 
 def record_failure(db: Connection, follower: FollowerRow, now: int, answer: HookOutcome) -> None:
     """Record that news did not arrive: try again later; when that does not help, switch off and tell the organiser."""
-    failures, since = follower.failures + 1, now if follower.failing_since is None else follower.failing_since
+    failures = follower.failures + 1
+    since = now if follower.failing_since is None else follower.failing_since
     values: dict[str, Any] = {"failures": failures, "failing_since": since, "error": answer.summary[:MAX_ERROR_CHARS]}
     values["due_at"] = now + compute_retry_pause(follower.failures, answer.pause_s)
     is_lasting = failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S

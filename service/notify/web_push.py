@@ -41,6 +41,7 @@ TOKEN_PERIOD_S, VALID_PERIODS = 6 * 3_600, 3  # a token is sent in the first of 
 MIN_LIFETIME_S = 60
 TOPIC_CHARS = 32  # at most, by RFC 8030
 GONE_STATUSES = (404, 410)
+DECLARATIVE_MARK = 8030  # of a message that a browser shows by itself
 
 
 class PushGroup(Struct, frozen=True):
@@ -127,7 +128,7 @@ def write_payload(notice: Notice) -> bytes:
         "lang": notice.language,
         "app_badge": str(notice.waiting),
     }
-    return msgspec.json.encode({"web_push": 8030, "notification": shown, "app_badge": str(notice.waiting)})
+    return msgspec.json.encode({"web_push": DECLARATIVE_MARK, "notification": shown, "app_badge": str(notice.waiting)})
 
 
 def make_headers(app: App, address: str, notice: Notice) -> dict[str, str]:
@@ -148,7 +149,10 @@ def make_headers(app: App, address: str, notice: Notice) -> dict[str, str]:
 
 
 def compute_lifetime_s(now: int, notice: Notice) -> int:
-    """Return how long the push service may keep a message: until the deadline, if there is one."""
+    """Return how long the push service may keep a message: until the deadline, if there is one.
+
+    It is a minute at least, and at most as long as the group of the notice allows.
+    """
     most = PUSH_GROUPS[notice.group].max_lifetime_s
     return most if notice.deadline is None else max(MIN_LIFETIME_S, min(most, notice.deadline - now))
 
