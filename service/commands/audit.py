@@ -144,7 +144,10 @@ def run_audit(args: Namespace) -> int:
             f"None of these receipts is from a log named here; they are from table {receipts[0].table}."
         )
         return MISUSE
-    return next((status for verdict, status in STATUS_BY_VERDICT.items() if counts[verdict]), FINE)
+    for verdict, status in STATUS_BY_VERDICT.items():
+        if counts[verdict]:
+            return status
+    return FINE
 
 
 def _print_outcome(outcome: AuditOutcome) -> None:
@@ -170,7 +173,7 @@ def _load_receipts(args: Namespace) -> tuple[Receipt, ...]:
 
     given = list(args.receipt)
     for file in args.receipts:
-        terminal.read_file(file)
+        terminal.read_file(file)  # raises Misuse if that is impossible
         from_file = list(receipts.find_receipts(Path(file)))
         if not from_file:
             raise Misuse(f"{file} has no receipt; every letter from a table has one at its foot.")
@@ -220,7 +223,7 @@ def _audit_in_processes(
 
     chunks = [tables[start : start + CHUNK_TABLES] for start in range(0, len(tables), CHUNK_TABLES)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for outcomes in pool.map(_audit_chunk, [database] * len(chunks), chunks, [receipts] * len(chunks)):
+        for outcomes in pool.map(partial(_audit_chunk, database, receipts=receipts), chunks):
             yield from outcomes
 
 
@@ -273,6 +276,7 @@ def audit_log(
 
 
 def _make_outcome(name: str, log: Export, report: Report, compared: tuple[Comparison, ...]) -> AuditOutcome:
+    """Return the outcome; a fault that was found in the log counts more than a receipt that contradicts it."""
     from engine import audit as audits
 
     verdict = "sound" if all(one.agrees for one in compared) else "contradicted"

@@ -63,7 +63,7 @@ def _write_fish(commands: Commands, about: dict[str, str]) -> Iterator[str]:
         yield f"complete -c depesche -n __fish_use_subcommand -f -a {name} -d {_quote(about.get(name, ''))}"
         for option, what in options:
             seen = _quote(f"__fish_seen_subcommand_from {name}")
-            yield f"complete -c depesche -n {seen} -l {option[2:]} -d {_quote(what)}"
+            yield f"complete -c depesche -n {seen} -l {option.removeprefix('--')} -d {_quote(what)}"
 
 
 def _quote(text: str) -> str:

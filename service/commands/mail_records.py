@@ -142,6 +142,7 @@ class Zone:
     def _check_dmarc(self) -> Iterator[CheckResult]:
         """Check the record of the domain, or of the nearest parent domain that has one."""
         labels = self._domain.split(".")
+        # The domain and its parents, without the top-level domain.
         domains = [".".join(labels[number:]) for number in range(max(1, len(labels) - 1))]
         for domain in domains:
             if records := self._fetch_texts(f"_dmarc.{domain}", "v=DMARC1"):

@@ -265,7 +265,10 @@ class RecordingGame:
 
 
 def _find_failed_move(table: PlayoutTable, playout: PlayedGame) -> list[tuple[int, str]]:
-    """Play a game again that raised an error, and return the move during which it did."""
+    """Play a game again that raised an error, and return the move during which it did, as a list of one.
+
+    The list is empty if no move was being decided.
+    """
     recording, made = RecordingGame(table.game), len(playout.moves)
     steps = _iter_steps(table, recording, playout.seed)
     try:

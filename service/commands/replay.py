@@ -154,15 +154,18 @@ def iter_moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
         sentences = _describe_events(narrator, redacted.events)
         events = _to_builtins(redacted.events)
         moment = ReplayMoment(redacted.seq, redacted.at, redacted.seat, redacted.move, events, sentences)
-        yield moment if table is None or table.state is None else _add_board(log, moment, table, players)
+        if table is not None and table.state is not None:  # before the start there is no board
+            moment = _add_board(log, moment, table, players)
+        yield moment
 
 
 def _iter_tables(log: Log, only: int | None) -> Iterator[Table | None]:
-    """Yield the table after each entry; None if it cannot be rebuilt."""
+    """Yield the table after each entry, at most up to entry `only`; None if it cannot be rebuilt."""
     if not log.whole:
         yield from [None] * len(log.entries)
         return
-    tables = record.fold_each(log.game, log.entries, None if only is None else only + 1)
+    entry_count = None if only is None else only + 1  # None for all
+    tables = record.fold_each(log.game, log.entries, entry_count)
     yield from islice(tables, 1, None)  # the first is the empty table before all entries
 
 

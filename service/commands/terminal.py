@@ -13,6 +13,7 @@ from msgspec import Struct
 from service.numbers import parse_int
 
 MAX_SENTENCE_CHARS = 1_000
+SENTENCE_HEAD_CHARS, SENTENCE_TAIL_CHARS = 900, 90  # that remain of a longer one
 FINE, WRONG, MISUSE = 0, 1, 2
 INTERRUPT = 130  # 128 and the number of the signal, as in shells
 Verdict = Literal["ok", "warning", "FAILED", "look"]
@@ -157,7 +158,7 @@ def shorten(sentence: str) -> str:
     """Cut the middle of a very long sentence, which may quote a file."""
     if len(sentence) <= MAX_SENTENCE_CHARS:
         return sentence
-    return f"{sentence[: MAX_SENTENCE_CHARS - 100]} … {sentence[-90:]}"
+    return f"{sentence[:SENTENCE_HEAD_CHARS]} … {sentence[-SENTENCE_TAIL_CHARS:]}"
 
 
 def show_progress(done: int, total: int, what: str) -> None:

@@ -41,6 +41,7 @@ OVERDUE_S = 15 * 60  # a letter or submission that waits longer has no worker
 MIN_FREE_BYTES, LOW_FREE_BYTES = 16 * 2**20, 512 * 2**20  # below the first /healthz fails
 RIGHTS_OF_OTHERS = 0o077  # to a file: of its group, and of everybody
 MAIL_GREETING = "220"  # of SMTP and LMTP
+LETTER_ACCEPTED = 250  # the reply of SMTP
 MAX_CLOCK_SKEW_S = 5  # beyond it two machines disagree about deadlines and leases
 TIMEOUT_S = 5.0
 START_WORKER = "start one: depesche worker, or depesche serve"
@@ -225,9 +226,9 @@ def _compare_clocks(other: str, difference_s: float) -> Iterator[CheckResult]:
 
 def _check_disk(settings: Settings) -> Iterator[CheckResult]:
     """Check the free space in the folder; a copy of the database needs as much as the database."""
-    folder = next(
-        place for place in (settings.folder.absolute(), *settings.folder.absolute().parents) if place.exists()
-    )
+    folder = settings.folder.absolute()
+    while not folder.exists():  # the first start makes it, in the nearest folder that exists
+        folder = folder.parent
     try:
         free_bytes, disk = shutil.disk_usage(folder).free, os.statvfs(folder)
     except OSError as error:
@@ -288,7 +289,7 @@ def send_test_letter(settings: Settings, address: str) -> LetterTrial:
         server.ehlo_or_helo_if_needed()
         code, text = _hand_over(server, sender, address, message)
     reply = f"{code} {text.decode('utf-8', 'replace')}"
-    return LetterTrial(code == 250, " ".join(reply.split()), tls, sender, tuple(message.keys()))
+    return LetterTrial(code == LETTER_ACCEPTED, " ".join(reply.split()), tls, sender, tuple(message.keys()))
 
 
 def _hand_over(server: smtplib.SMTP, sender: str, address: str, message: EmailMessage) -> tuple[int, bytes]:
@@ -338,9 +339,9 @@ def check_channels(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _list_newest(store: Store) -> Sequence[Any]:
-    """Return kind and address of the newest channel and the newest chat of a table of each kind.
+    """List kind and address of the newest channel of each kind, and of the newest follower of each kind.
 
-    Return none while the database waits for its migration.
+    The list is empty while the database waits for its migration.
     """
     if not store.is_current():
         return ()

@@ -150,7 +150,7 @@ class DevPage:
         return [body.encode()]
 
     def _wait_for_news(self, seen: int | None) -> str:
-        """Wait for a version that the page has not seen, and return it."""
+        """Wait for a version that the page has not seen, at most NEWS_WAIT_S, and return the newest version."""
         with self._news:
             self._news.wait_for(lambda: self._stopped or self.version != seen, NEWS_WAIT_S)
             return json.dumps(self.version)

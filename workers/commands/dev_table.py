@@ -32,7 +32,7 @@ from workers.outgoing.letter import LetterRequest
 from workers.outgoing.suggestions import MoveWriter
 
 NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
-SEED = b"the same dice whenever it is drawn again"[:32]
+SEED = b"the same dice whenever it is drawn again"[:32]  # as long as every seed
 MAX_ERROR_CHARS = 300
 MAX_SENTENCES = 8  # of the history
 
@@ -114,12 +114,12 @@ def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) ->
     scene = Scene(snapshot.game, view, drawing.list_players(snapshot.names), seat, menu, language)
     narrator = Narrator(snapshot.game, snapshot.names, language, seat)
     return DevSeat(
-        "a spectator" if seat is None else snapshot.names[seat],
-        drawing.draw_board_svg(scene),
-        drawing.draw_board_text(scene),
-        narrator.describe_board(view),
-        tuple(_list_hints(snapshot, menu, narrator, language)),
-        "" if seat is None or not menu else _write_letter(app, snapshot, seat, language),
+        name="a spectator" if seat is None else snapshot.names[seat],
+        board=drawing.draw_board_svg(scene),
+        text=drawing.draw_board_text(scene),
+        alt=narrator.describe_board(view),
+        hints=tuple(_list_hints(snapshot, menu, narrator, language)),
+        letter=_write_letter(app, snapshot, seat, language) if menu and seat is not None else "",
     )
 
 

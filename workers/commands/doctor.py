@@ -94,12 +94,16 @@ def _describe(finding: CheckResult) -> dict[str, str]:
 
 
 def _check_all(settings: Settings, mail: str | None, dns: str | None) -> Iterator[CheckResult]:
+    """Yield the results of all checks; send a letter to `mail`, and ask the name server `dns`, if they are given.
+
+    Overdue work is searched for only if no part of the service has failed, which would be its reason.
+    """
     from service.settings import EMBEDDED
     from workers.commands import checkups
 
     servers = _choose_name_servers(dns)
-    findings = list(checkups.check_all(settings))
-    yield from findings
+    service_results = list(checkups.check_all(settings))
+    yield from service_results
     if settings.smtp != EMBEDDED and settings.mail_host != "localhost":
         from service.commands.mail_records import Zone
 
@@ -107,7 +111,7 @@ def _check_all(settings: Settings, mail: str | None, dns: str | None) -> Iterato
     if mail:
         yield from _send_letter(settings, mail)
     yield from check_settings(settings)
-    if not any(finding.verdict == "FAILED" for finding in findings):
+    if all(result.verdict != "FAILED" for result in service_results):
         yield from checkups.check_overdue_work(settings)
 
 

@@ -242,7 +242,8 @@ def take_port(host: str, port: int) -> socket.socket:
     try:
         first, *_ = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
         family, *_, address = first
-        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        host_and_port = address[:2]  # an address of IPv6 has two further parts
+        return socket.create_server(host_and_port, family=family, backlog=BACKLOG)
     except OSError as error:
         raise Refused(
             "{host}:{port} cannot be listened on ({why}); choose another address or port.",
@@ -312,7 +313,8 @@ def run_inbound(options: argparse.Namespace) -> int:
     take_port(host, port).close()  # refused before anything else is done; the mail server opens it again
     app = App(_load_shared_settings(options))
     _open(app)
-    receiver = (inbox.make_smtp_server if options.smtp else inbox.make_lmtp_server)(app, host, port)
+    make_server = inbox.make_smtp_server if options.smtp else inbox.make_lmtp_server
+    receiver = make_server(app, host, port)
     stop = _stop_on_signal()
     receiver.start()
     _say(f"Answers are received at {options.bind} ({'SMTP' if options.smtp else 'LMTP'})")
