@@ -86,7 +86,7 @@ class MyTableRow(Struct, frozen=True):
     to_move: bool
     waiting_for: str  # whom the table waits for, if it is not me
     due_at: int | None
-    at: int
+    at: int  # when it ended; of a running table, when it was opened
     place: int | None
 
 
@@ -307,7 +307,7 @@ def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
         waiting=tuple(one for one in running if not one.to_move and one.phase == "playing"),
         gathering=tuple(one for one in running if one.phase != "playing"),
         over=tuple(over[: my_tables.PAGE_ROWS]),
-        newer=number - 1 if number else None,
+        newer=number - 1 if number > 0 else None,
         older=number + 1 if len(over) > my_tables.PAGE_ROWS else None,  # one row more was loaded than is shown
         record=_make_record_rows(record),
         opponents=record.opponents if record.games else (),
@@ -343,7 +343,12 @@ def _make_table_row(table: MyTable) -> MyTableRow:
 
 def _make_record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
     return tuple(
-        RecordRow(_find_title(game), sum(places.values()), places.get(1, 0), tuple(places.items()))
+        RecordRow(
+            title=_find_title(game),
+            played=sum(places.values()),
+            won=places.get(1, 0),
+            places=tuple(places.items()),
+        )
         for game, places in record.games.items()
     )
 

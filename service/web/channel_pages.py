@@ -175,7 +175,8 @@ def show_key() -> Response:
 def add_device(link: str) -> Response:
     """Add a browser's subscription for the player of a seat.
 
-    Who is signed in gets the notices of all own tables there; otherwise the seat's link proves this seat alone.
+    It gets the notices of all tables of a player who is signed in here, and else those of this table alone, because
+    the seat's link proves no more.
     """
     app, form = get_app(), request.form
     with access.writing_at(app, link) as (db, place):
@@ -196,7 +197,7 @@ def add_device(link: str) -> Response:
 
 @devices.post("/t/<link>/device/remove")
 def remove_device(link: str) -> Response:
-    """Remove a browser's subscription, which its address proves."""
+    """Remove the subscription with this address, which only its own browser knows."""
     with access.writing_at(get_app(), link) as (db, _):
         channels.remove_address(db, PUSH, request.form.get("endpoint", ""))
     return Response(status=204)

@@ -91,14 +91,15 @@ def add_receiver(token: str) -> Reply:
 
 @connections.post("/receivers/<int:channel>/test")
 def try_receiver(token: str, channel: int) -> Response:
-    """Send a test to a receiver, and show its answer; after a test that works, it is switched on again."""
+    """Send a test to a receiver, and show its answer; a receiver that takes the test is switched on again."""
     app = get_app()
     with app.store.reading() as db:
         recipient = preferences.load_recipient(app, db, token)
         row = _find_receiver(db, recipient.person, channel)
     outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
     is_mended = works_again(row, outcome)
-    with app.store.writing() if is_mended else app.store.reading() as db:
+    transaction = app.store.writing() if is_mended else app.store.reading()
+    with transaction as db:
         if is_mended:
             channels.switch_on(db, row)
         page = _load_page(db, recipient.person, token, tried=describe_outcome(row.label, outcome))

@@ -202,7 +202,7 @@ def log_request(response: Response) -> Response:
 
 
 def set_retry_after(response: Response) -> Response:
-    """Say when to come back, if the answer asks for that, and only then."""
+    """Add `Retry-After` to a 503, leave that of a 429 as it is, and remove it from all other answers."""
     if response.status_code == 503:
         response.headers["Retry-After"] = str(RETRY_AFTER_S)
     elif response.status_code != 429:

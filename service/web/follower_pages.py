@@ -86,7 +86,8 @@ def send_test(link: str, number: int) -> Response:
         follower = _find_follower(db, link, number)
     outcome = webhooks.try_out(app, Target(follower.kind, follower.address, follower.secret), get_language())
     is_mended = works_again(follower, outcome)
-    with app.store.writing() if is_mended else app.store.reading() as db:
+    transaction = app.store.writing() if is_mended else app.store.reading()
+    with transaction as db:
         if is_mended:
             followers.switch_on(db, follower, app.now())
         page = _load_page(db, link, follower.table, tried=describe_outcome(webhooks.NAMES[follower.kind], outcome))
@@ -135,6 +136,6 @@ def _load_page(
         receivers=tuple(describe_receiver(chat, webhooks.NAMES[chat.kind]) for chat in chats),
         kinds=NAMED_KINDS,
         form=copy_form(),
-        pictures="pictures" in request.form if error else True,
+        pictures=error is None or "pictures" in request.form,  # ticked until a form says otherwise
         tried=tried,
     )

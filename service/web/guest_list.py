@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
@@ -70,7 +69,7 @@ def _make_guest(before: str, address: str, after: str = "") -> Invitee:
 
 
 def _parse_words(words: str) -> Iterator[Invitee]:
-    """Parse words without an address."""
+    """Parse words without an address: none, a free seat, or a bot; raise Refused for all others."""
     if not words:
         return
     if words.casefold() in _list_translations(FREE_SEAT.sentence):
@@ -80,12 +79,12 @@ def _parse_words(words: str) -> Iterator[Invitee]:
     if words_for_bot.isdisjoint(map(str.casefold, split)):
         raise Refused("Please add an e-mail address for “{name}”, such as: Kim <kim@example.org>", name=words[:40])
     name = " ".join(word for word in split if word.casefold() not in words_for_bot and not _find_level(word)).strip()
-    level: Strength = next(filter(None, map(_find_level, split)), "")
-    yield Invitee(name, who="bot", level=level)
+    levels = [level for level in map(_find_level, split) if level]
+    yield Invitee(name, who="bot", level=levels[0] if levels else "")
 
 
 def _find_level(word: str) -> Strength:
-    """Return the level that a word of any language means, also with an ending: “starker” means strong."""
+    """Return the level that a word of any language means, also with an ending: “starker” means strong; else ""."""
     for name, level in _list_levels().items():
         if word.casefold() in [name + ending for ending in ENDINGS]:
             return level
@@ -96,7 +95,7 @@ def _drop_repeats(guests: Iterable[Invitee]) -> Iterator[Invitee]:
     """Keep one guest of each address, with the name if one of them has it; keep all bots and free seats."""
     seen = dict[str, Invitee]()
     for number, guest in enumerate(guests):
-        key = guest.address.casefold() or str(number)
+        key = guest.address.casefold() or str(number)  # without an address, each is a guest of its own
         if key not in seen or not seen[key].name:
             seen[key] = guest
     yield from seen.values()
@@ -118,8 +117,10 @@ def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
 
 def _make_unique(name: str, names: Container[str]) -> str:
     """Return the name, with a number if it is one of these."""
-    numbered = (f"{name} {number}" for number in itertools.count(2))
-    return next(one for one in itertools.chain((name,), numbered) if register.fold_name(one) not in names)
+    unique, number = name, 2
+    while register.fold_name(unique) in names:
+        unique, number = f"{name} {number}", number + 1
+    return unique
 
 
 @cache

@@ -76,8 +76,8 @@ def show(token: str) -> Response:
 @host.post("/notice")
 def store_notice(token: str) -> Reply:
     """Store a notice; an empty one is taken down."""
-    name = next((name for name in NOTICE_NAMES if name == request.form.get("name")), None)
-    if name is None:
+    name = request.form.get("name", "")
+    if name not in NOTICE_NAMES:
         raise Refused("There are two notices: the banner, and that no tables are opened.")
     get_app().notices.set(name, " ".join(request.form.get("words", "").split()))
     return _show_again(token)
@@ -153,6 +153,7 @@ def answer(number: int) -> Reply:
 def send_body(number: int) -> Response:
     """Send the HTML of a letter as a mail program would show it."""
     html = _find_letter(number).html
+    # Pictures are parts of a letter, named by content ids; here each has an address.
     html = re.sub(r"cid:([^\"]+)", lambda cid: url_for("mailbox.send_picture", number=number, name=cid[1]), html)
     html = html.replace("<head>", '<head><base target="_top">', 1)  # its links leave the frame that shows it
     response = make_response(html)

@@ -167,7 +167,7 @@ def choose_spots(spots: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
     drawn, chosen = frozenset(spots), list[str]()
     begin = 0
     while begin < len(words):
-        ends = range(len(words), begin, -1)
+        ends = range(len(words), begin, -1)  # the longest spot first
         end = next((end for end in ends if " ".join(words[begin:end]) in drawn), None)
         if end is None:
             begin += 1

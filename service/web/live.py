@@ -161,6 +161,7 @@ class Live:
         self.publish(list(self._pages), text)
 
     def _send_to(self, pages: Sequence[OpenPage], text: bytes) -> None:
+        """Send this to the first PAGES_AT_ONCE pages now, and to the others after the requests that wait."""
         if self._closed:
             return
         for page in pages[:PAGES_AT_ONCE]:
@@ -199,7 +200,7 @@ class Live:
                 return
             if change is None:  # subscribed from now on; announcements before may have been missed
                 loop.call_soon_threadsafe(self.publish_to_all, LOOK_EVENT)
-            elif change:
+            elif change:  # empty if a second passed without any
                 loop.call_soon_threadsafe(self.publish, find_topics(change))
             if time.monotonic() > heartbeat_at:
                 loop.call_soon_threadsafe(self.publish_to_all, HEARTBEAT)

@@ -117,7 +117,9 @@ def make_offers(menu: Menu, narrator: Narrator, words: Sequence[str] = ()) -> tu
 
 def can_begin(menu: Menu, words: Sequence[str]) -> bool:
     """Return whether these words are a move of this menu or begin one; of a subset or number the verb is enough."""
-    entry = next((entry for entry in menu if words and entry.verb == words[0]), None)
+    if not words:
+        return False
+    entry = next((entry for entry in menu if entry.verb == words[0]), None)
     if isinstance(entry, Choice):
         return any(_starts_with(args, tuple(words[1:])) for args in entry.options)
     return entry is not None
@@ -157,14 +159,17 @@ def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], l
             remaining = " → ".join(words[token] for token in args[len(tokens) :])
             yield FormStep(args[-1], remaining, move=str(Move(entry.verb, args)))
         return
-    for token in dict.fromkeys(args[len(tokens)] for args in left if args != tokens):
+    longer = [args for args in left if args != tokens]
+    next_tokens = dict.fromkeys(args[len(tokens)] for args in longer)
+    for token in next_tokens:
         chosen = (*tokens, token)
         text = str(Move(entry.verb, chosen))
-        if [args for args in left if _starts_with(args, chosen)] == [chosen]:  # no longer move begins with it
+        moves = [args for args in longer if _starts_with(args, chosen)]
+        if moves == [chosen]:  # no longer move begins with it
             yield FormStep(token, words[token], move=text)
         else:
             yield FormStep(token, words[token], say=text)
-    if tokens in left:
+    if tokens in left:  # the chosen words are a move by themselves too
         yield FormStep(entry.verb, label, move=str(Move(entry.verb, tokens)))
 
 

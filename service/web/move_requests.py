@@ -99,7 +99,8 @@ class MoveRequests:
         """Parse a request that brings a move; return None if it is another one, or an unusual one."""
         began, path = time.perf_counter(), scope["raw_path"].decode("latin-1")
         form, command = FORM.path.fullmatch(path), COMMAND.path.fullmatch(path)
-        match, kind = form or command, FORM if form else COMMAND
+        match = form or command
+        kind = FORM if form else COMMAND
         if match is None or scope["method"] != "POST" or len(body) > MAX_MOVE_BYTES:
             return None
         http = Request(make_environ(scope, body, trust_proxy=False))
@@ -111,7 +112,9 @@ class MoveRequests:
             move = LinkedMove(match["link"], submitting.clean_move(text), submitting.make_key(key), seen, request_id)
         except (Refused, HTTPException):
             return None
-        return MoveRequest(kind, http, move, began) if move.key.isprintable() else None
+        if not move.key.isprintable():  # PostgreSQL stores no text with a NUL in it, which Flask answers
+            return None
+        return MoveRequest(kind, http, move, began)
 
     async def _count(self, request: MoveRequest) -> Allowance:
         """Count the move; in a thread if other processes have to be asked how many they have counted."""
@@ -121,7 +124,10 @@ class MoveRequests:
         return await self._pages.run(self._limits.use, self._limit, key)
 
     async def _store(self, request: MoveRequest) -> Outcome:
-        """Store the move; return None if Flask has to: for a link that does not play here, or a key that is known."""
+        """Store the move; return the error if that failed.
+
+        Return None if Flask has to answer: for a link that does not play here, or a key that is known.
+        """
         outcome = asyncio.get_running_loop().create_future()
         self._intake.add(request.move, partial(resolve_soon, outcome))
         stored: Outcome = await outcome

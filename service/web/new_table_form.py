@@ -17,6 +17,8 @@ from service.web import guest_list
 from service.web.lobby_pages import find_game
 
 PACES = {"1": DAY_S, "3": 3 * DAY_S, "7": 7 * DAY_S, "0": 0}
+DEFAULT_PACE_S = 3 * DAY_S
+MAX_BANK_DAYS, MAX_INCREMENT_HOURS, MAX_GRACE_HOURS, MAX_MISSED_DEADLINES = 365, 720, 168, 20  # as in new_table.html
 LATE_CHOICES = ("move", "seat", "resign", "skip")
 
 
@@ -55,15 +57,15 @@ def parse_guests(form: Mapping[str, str]) -> list[Invitee]:
 
 def parse_clock(form: Mapping[str, str]) -> Clock:
     """Return how time is kept; a bank of time replaces the time for each move."""
-    bank = _parse_number(form, "bank", most=365) * DAY_S
+    bank = _parse_number(form, "bank", most=MAX_BANK_DAYS) * DAY_S
     late: Any = form.get("late", "")
     return Clock(
-        pace=0 if bank else PACES.get(form.get("pace", ""), 3 * DAY_S),
+        pace=0 if bank else PACES.get(form.get("pace", ""), DEFAULT_PACE_S),
         bank=bank,
-        increment=_parse_number(form, "increment", most=720) * HOUR_S,
-        grace=_parse_number(form, "grace", most=168) * HOUR_S,
+        increment=_parse_number(form, "increment", most=MAX_INCREMENT_HOURS) * HOUR_S,
+        grace=_parse_number(form, "grace", most=MAX_GRACE_HOURS) * HOUR_S,
         late=late if late in LATE_CHOICES else "move",
-        offer_after=_parse_number(form, "offer_after", most=20),
+        offer_after=_parse_number(form, "offer_after", most=MAX_MISSED_DEADLINES),
         spare_weekends=bool(form.get("spare_weekends")),
         automatic=bool(form.get("automatic")),
         hints=bool(form.get("hints")),

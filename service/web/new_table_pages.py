@@ -144,7 +144,7 @@ def open_table(name: str) -> Reply:
         opened = opening.open_table(get_app(), _make_new_table(name, form, guests))
     except Refused as refused:
         return _render_new_table(name, form, refused, is_unfolded=True)
-    own_link = next(filter(None, opened.links))
+    own_link = next(link for link in opened.links if link)  # the organiser's seat is the first that has a link
     response = redirect(url_for("table.show", link=own_link), 303)
     _store_settings(response, name, form)
     return response
@@ -320,7 +320,7 @@ def _make_option_field(game: str, option: Option, form: Mapping[str, str]) -> Op
         about=rulebook.link_citations(about, url_for("rules.show", name=game)),
         chosen=chosen,
         is_on=is_on,
-        is_changed=is_on != option.default if option.kind == "switch" else chosen != default,
+        is_changed=(is_on != option.default) if option.kind == "switch" else (chosen != default),
         values=tuple(_make_value(game, value, chosen, default) for value in map(str, option.values)),
         least=option.least,
         most=option.most,

@@ -133,7 +133,7 @@ class PageCache:
         with suppress(SQLAlchemyError), self._app.store.peeking() as db:
             for parts in {page.source.parts for page in pages}:
                 loaded[parts] = parts.load(db)
-        # If the database fails, no page is: Flask asks it again, and says what is wrong.
+        # A page without a fingerprint, because the database failed, is left to Flask, which says what is wrong.
         return [page.banner == banner and loaded.get(page.source.parts) == page.source.fingerprint for page in pages]
 
     def _make_page(self, key: PageKey, environ: dict[str, Any]) -> PageAnswer:
@@ -149,6 +149,7 @@ class PageCache:
         page = _make_cached_page(plain[PAGE_SOURCE], banner, made)
         self._store(key, page)
         answer = self._answer(key, page, environ)
+        # The cookies and the id of the request are those that Flask set.
         shared = [(name, value) for name, value in answer.headers if name not in OWN_HEADERS]
         own = [(name, value) for name, value in made.headers if name in OWN_HEADERS]
         return replace(answer, headers=[*shared, *own])
@@ -168,10 +169,10 @@ class PageCache:
         self._pages.put(key, page, key.size + page.size)
 
 
-def make_answer(page: CachedPage, encoding: str, seen_etags: str, request_id: str) -> PageAnswer:
-    """Make the answer with a page that is compressed in this encoding; 304 if the client has the page."""
+def make_answer(page: CachedPage, encoding: str, if_none_match: str, request_id: str) -> PageAnswer:
+    """Make the answer with a page that is compressed in this encoding; 304 if `If-None-Match` names the page."""
     headers = [*page.headers, ("X-Request-Id", request_id)]
-    if page.etag in seen_etags:
+    if page.etag in if_none_match:  # a part of the header, which may name several pages
         return PageAnswer("304 NOT MODIFIED", headers, b"")
     content = page.content
     if encoding:
@@ -214,6 +215,7 @@ def is_page(path: str) -> bool:
 
 
 def _make_cached_page(source: PageSource, banner: str, made: PageAnswer) -> CachedPage:
+    """Make a page of Flask's answer, without the headers of that answer alone."""
     headers, etag = Headers(made.headers), hashlib.sha256(made.content).hexdigest()[:32]
     for name in (*OWN_HEADERS, "Content-Length"):
         headers.remove(name)

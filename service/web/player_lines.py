@@ -118,7 +118,9 @@ def load_orders(db: Connection, place: Place, table: Snapshot) -> SeatOrders:
 def list_planned_words(orders: SeatOrders) -> tuple[str, ...]:
     """List the words of the moves that are ordered, and of the moves on which they depend, each once."""
     moves = [row.move for row in orders.rows]
-    moves += [move for one in orders.of_branches for order in one.orders for _, move in order.given]
+    for of_branch in orders.of_branches:
+        for order in of_branch.orders:
+            moves += [move for _, move in order.given]
     return tuple(dict.fromkeys(word for move in moves for word in move.split()))
 
 
@@ -141,9 +143,10 @@ def make_own_time(
     seat = table.seats[place.seat]
     if seat.status not in ("taken", "bot"):
         return None
+    unconditional = [row for row in orders.rows if not row.after]
     return OwnTime(
         can_order=seat.status == "taken",
-        orders=tuple(StandingOrder(row.id, row.move) for row in orders.rows if not row.after),
+        orders=tuple(StandingOrder(row.id, row.move) for row in unconditional),
         orders_of_branches=tuple(orders.of_branches),
         settings=_find_settings_address(seat, signed_in) if seat.person is not None else "",
         has_settings=seat.person is not None,
@@ -152,9 +155,10 @@ def make_own_time(
 
 
 def _find_settings_address(seat: SeatRow, signed_in: SignedIn | None) -> str:
-    """Return the address of this person's settings; empty if another may have taken the seat with the person's address.
+    """Return the address of the settings of this seat's person; empty if the person is not signed in on this device.
 
-    On this device the person must have signed in, or the server sends no letters, so that nothing could be proven.
+    The link of the seat is no proof, because another player may have typed the person's address. A server that sends no
+    letters, so that no address can be proven there, always gives the settings.
     """
     app = get_app()
     if app.settings.smtp != EMBEDDED and (signed_in is None or signed_in.id != seat.person):

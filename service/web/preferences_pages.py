@@ -181,7 +181,8 @@ def try_channel(token: str) -> Response:
     else:
         outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
     is_gone, is_mended = outcome.outcome == "gone", works_again(row, outcome)
-    with app.store.writing() if is_gone or is_mended else app.store.reading() as db:
+    transaction = app.store.writing() if is_gone or is_mended else app.store.reading()
+    with transaction as db:
         if is_gone:
             channels.record_gone(db, row, app.now(), outcome.summary)
         elif is_mended:

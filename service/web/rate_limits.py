@@ -100,7 +100,8 @@ class RateLimits:
 
     def must_sync(self, limit: Limit, key: str) -> bool:
         """Return whether `use` would now ask Redis what other processes have counted."""
-        counter = self._find(_name_counter(limit, key), now := time.time())
+        now = time.time()
+        counter = self._find(_name_counter(limit, key), now)
         is_synced = counter is not None and now < counter.synced_at + SYNC_AFTER_S
         return self._add_count is not None and not is_synced
 

@@ -214,7 +214,7 @@ def show_verifier() -> Response:
 @from_replica
 def show_gallery(*, replica: bool) -> Response:
     """Show the games that ended last, some on a page."""
-    number = max(parse_int(request.args.get("page", ""), MAX_PAGE) or 1, 1)
+    number = parse_int(request.args.get("page", ""), MAX_PAGE) or 1  # the first page is 1
     app = get_app()
     with app.store.reading(replica=replica) as db:
         names, has_more = access.list_gallery_tables(db, number - 1)

@@ -124,7 +124,10 @@ def list_ranks(table: Snapshot) -> list[tuple[int, int]]:
 
 
 def is_shown_in_gallery(table: Snapshot) -> bool:
-    """Return whether all players of a finished game show it in the gallery; a deleted player's seat does so too."""
+    """Return whether all players of a finished game show it in the gallery.
+
+    The seat of a deleted player agrees to that, but not alone: a player who was not deleted has to agree too.
+    """
     is_wanted = any(seat.released and seat.person is not None for seat in table.seats)
     return table.position.phase == "over" and is_wanted and all(seat.released for seat in list_seats_to_ask(table))
 
@@ -154,7 +157,8 @@ def list_results(
             shares = tuple(_stack_shares(points, colours, best))
             lines = tuple(SourceLine(label_source(name), points[name], colours[name]) for name in names if points[name])
         else:
-            shares, lines = (Share(0, max(round(100 * score / best, 1), 0), player.colour),), ()
+            whole_bar = Share(0, max(round(100 * score / best, 1), 0), player.colour)
+            shares, lines = (whole_bar,), ()
         results.append(SeatResult(player, seat == me, rank, score, shares, lines))
     return tuple(results)
 
@@ -262,7 +266,7 @@ def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
     if requested is None or requested.story is None:
         return StoryInWords(is_requested=requested is not None)
     narrator = Narrator(table.game, table.names, get_language())
-    shares = zip(table.names, requested.story.luck, strict=False)
+    shares = zip(table.names, requested.story.luck, strict=False)  # no luck if nothing was drawn
     return StoryInWords(
         is_requested=True,
         is_ready=True,

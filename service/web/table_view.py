@@ -102,6 +102,7 @@ class RecentChapters(Struct, frozen=True):
 
     @property
     def first(self) -> int:
+        """The number of the first of these entries; 0 if there are none besides the opening."""
         chapters = (*self.folded, *self.open)
         return chapters[0].seq if chapters else 0
 
@@ -237,7 +238,7 @@ def _load_frame(
 
 
 def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
-    """Return the names of the players to move, and the earliest of their deadlines."""
+    """Return the names of the players to move, and the earliest of their deadlines; None if none has one."""
     to_move = [row for row in table.seats if row.open_since is not None and table.position.phase != "over"]
     return join_names(row.name for row in to_move), min((row.due_at for row in to_move if row.due_at), default=None)
 
@@ -248,16 +249,14 @@ def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | Non
 
 def make_scene(place: Place, table: Snapshot, menu: Menu = (), planned: tuple[str, ...] = ()) -> Scene:
     """Return the board as this seat, or a spectator, sees it."""
-    view = table.game.view(table.position.state, place.seat)
-    seats_to_move = snapshots.list_seats_to_move(table)
     return Scene(
         game=table.game,
-        view=view,
+        view=table.game.view(table.position.state, place.seat),
         players=list_players(table.names),
         me=place.seat,
         menu=menu,
         language=get_language(),
-        seats_to_move=seats_to_move,
+        seats_to_move=snapshots.list_seats_to_move(table),
         planned=planned,
     )
 
@@ -294,9 +293,10 @@ def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
 def _load_chapters(
     db: Connection, place: Place, table: Snapshot, narrator: Narrator
 ) -> tuple[tuple[Chapter, ...], RecentChapters | None]:
-    """Load the latest chapters, the newest first, and those since the reader's last move; none of these after the end.
+    """Load the latest chapters, the newest first, and those since the reader's last move by themselves.
 
-    They are at least MAX_CHAPTERS, and all since that move.
+    The latest are MAX_CHAPTERS, or all since that move if those are more. The second value is None if there are none
+    since that move, and after the end.
     """
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
     is_over = table.position.phase == "over"
@@ -354,14 +354,14 @@ def _list_hidden_fields(table: Snapshot) -> tuple[tuple[str, str], ...]:
 
 
 def _make_notices(place: Place, table: Snapshot, frame: TableFrame, commands: Mapping[str, str]) -> TableNotices:
+    """Describe what the table waits for besides moves; of several requests, only the first can be answered now."""
     undo, pause = table.position.undo_request, table.position.pause_request
-    undo_answers = commands if undo and place.seat in undo.waiting else {}
-    # The same commands answer all requests, the one to pause last.
-    pause_answers = commands if undo is None and frame.dice is None else {}
+    # “agree” and “refuse” answer one request: the one to undo, else the one about the dice, else the one to pause.
+    is_pause_first = undo is None and frame.dice is None
     is_bot = place.seat is not None and table.seats[place.seat].status == "bot"
     return TableNotices(
-        undo=_make_question(undo, place, table, undo_answers) if undo else None,
-        pause=_make_question(pause, place, table, pause_answers) if pause else None,
+        undo=_make_question(undo, place, table, commands) if undo else None,
+        pause=_make_question(pause, place, table, commands if is_pause_first else {}) if pause else None,
         is_paused=table.position.paused,
         is_bot=is_bot,
         free_seats=tuple(_list_free_seats(place, table)),

@@ -26,6 +26,7 @@ from service.web.rendering import render, translate_title
 from service.web.table_pages import join_move_fields
 
 LAST_STEP = branches.MAX_MOVES  # a page shows no later step than its branch has
+MAX_DEALT = 999  # moves that the address of a page says were undone
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
@@ -153,7 +154,7 @@ def play(link: str, number: int) -> Reply:
         with access.writing_at(app, link) as (db, place):
             number, step = branches.play(app, db, place, number, step, seat, text)
     except (Unknown, TransferredAway):
-        raise
+        raise  # there is no branch to show again
     except Refused as refused:
         return _render_branch(link, number, refused)
     return redirect(url_for("whatif.show", link=link, number=number, step=step), 303)
@@ -161,7 +162,7 @@ def play(link: str, number: int) -> Reply:
 
 @whatif.post("/<int:number>/cut")
 def cut(link: str, number: int) -> Reply:
-    """Take moves back."""
+    """Take back all moves after a step."""
     with access.writing_at(get_app(), link) as (db, place):
         branches.cut(db, place, number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=number), 303)
@@ -182,7 +183,7 @@ def move_sooner(link: str, number: int) -> Response | Reply:
         with access.writing_at(get_app(), link) as (db, place):
             branches.move_sooner(get_app(), db, place, number, _parse_step())
     except (Unknown, TransferredAway):
-        raise
+        raise  # there is no branch to show again
     except Refused as refused:
         return _render_branch(link, number, refused)
     return redirect(url_for("whatif.show", link=link, number=number, step=LAST_STEP), 303)
@@ -289,7 +290,7 @@ def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
         game=game.META.name,
         me=branch.seat,
         branch=_make_branch_link(branch),
-        dealt=parse_int(request.args.get("dealt", ""), 999),
+        dealt=parse_int(request.args.get("dealt", ""), MAX_DEALT),
         lost=len(branch.moves) - length,
         step=shown.step,
         length=length,
@@ -343,7 +344,9 @@ def _list_steps(shown: ShownBranch) -> Iterator[BranchStep]:
     """Describe the moves of a branch that are possible, as its player would see them at the table."""
     branch, table = shown.branch, shown.table
     narrator = Narrator(table.game, table.names, get_language(), branch.seat)
-    for number, ((seat, move), events) in enumerate(zip(branch.moves, shown.played.events, strict=False), 1):
+    possible = zip(branch.moves, shown.played.events, strict=False)  # the moves after these have no events
+    for number, (seat_and_move, events) in enumerate(possible, 1):
+        seat, move = seat_and_move
         visible = tuple(log.hear(table.game, event, branch.seat) for event in events)
         sentences = (narrator.describe(event) for event in visible if event is not None)
         yield BranchStep(number, table.names[seat], move, tuple(filter(None, sentences)), visible != events)

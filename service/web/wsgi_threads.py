@@ -167,7 +167,7 @@ def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]
         environ["CONTENT_LENGTH"] = str(len(body))
     for name, value in scope["headers"]:
         may_lie = not trust_proxy and name in FORWARDED_HEADERS
-        if not may_lie and b"_" not in name:  # `x_forwarded_for` would pass for the real
+        if not may_lie and b"_" not in name:  # `x_forwarded_for` would have the same key as the real one
             _add_header(environ, name.decode("latin-1"), value.decode("latin-1"))
     return environ
 

@@ -139,7 +139,9 @@ def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict
     long_named = msgspec.json.schema_components(types, ref_template=REF)
     schemas_of_types, components = _shorten_names(long_named)
     schemas = dict(zip(types, schemas_of_types, strict=True))
-    variants = {name: list(_iter_variants(schemas[kind] for kind in kinds)) for name, kinds in types_of_games.items()}
+    variants = {
+        name: list(_iter_variants(schemas[member] for member in members)) for name, members in types_of_games.items()
+    }
     for component in components.values():
         _fill_types_of_games(component, variants)
     return schemas, components
@@ -231,8 +233,13 @@ def _describe_responses(operation: Operation, schemas: Mapping[Any, Any]) -> Ite
         response: dict[str, Any] = {"description": MEANINGS[status]}
         if kind is not None:
             response["content"] = {JSON: {"schema": schemas[kind]}}
-        headers = (TAG_HEADER if operation.tagged and status < 400 else {}) | HEADERS.get(status, {})
-        yield str(status), response | ({"headers": headers} if headers else {})
+        headers = dict[str, Any]()
+        if operation.tagged and status < 400:
+            headers |= TAG_HEADER
+        headers |= HEADERS.get(status, {})
+        if headers:
+            response["headers"] = headers
+        yield str(status), response
 
 
 def _list_refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
@@ -255,6 +262,7 @@ def _make_example(kind: str) -> dict[str, Any]:
     game = next(game for game in catalogue.find_all().values() if 2 in game.META.seats)
     sample = lessons.start_sample(game, 2, b"an example")
     mover = next(lessons.play_randomly(sample, Random(1)))  # noqa: S311 - an example, not dice
+    # After this move the same player may have more to do, or it is the turn of the other.
     all_menus = [tables.menu(game, sample.table, seat) for seat in (mover, 0, 1)]
     move = next(move for menu in all_menus for move in menus.iter_moves(menu))
     guests = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert"}]

@@ -183,7 +183,7 @@ def _describe_field(schema: Mapping[str, Any]) -> str:
 
 
 def _describe_kind(schema: Any) -> str:
-    """Describe a type in a few words."""
+    """Describe a type in a few words; return an empty text for None, which means that there is no content."""
     match schema:
         case {"x-of-a-game": str(name)}:
             return f"{name} of the game"
