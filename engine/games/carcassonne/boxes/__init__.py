@@ -157,6 +157,7 @@ def _restore_state(options: Options, values: tuple[Any, ...]) -> State:
 
 @functools.cache
 def _get_state_type_of(boxes: tuple[BoxHooks, ...]) -> type[State]:
+    """Return the type of the states of tables with these boxes, which is made only once."""
     return _make_state_type({name: field for box in boxes for name, field in box.state_fields.items()})
 
 

@@ -129,9 +129,13 @@ def find_holes(state: State) -> list[str]:
 
 def find_field_in_corner(state: State, cell: str, corner: str) -> str:
     """Return the token of the field in a corner of a tile; empty if there is no tile or no field."""
-    segments = PIECES[state.tiles[cell].tile][state.tiles[cell].turn].segments if cell in state.tiles else ()
-    fields = (one.token for one in segments if one.kind == "field" and CORNERS[corner].issubset(one.ends))
-    return next(fields, "")
+    placed = state.tiles.get(cell)
+    if placed is None:
+        return ""
+    for segment in PIECES[placed.tile][placed.turn].segments:
+        if segment.kind == "field" and CORNERS[corner].issubset(segment.ends):
+            return segment.token
+    return ""
 
 
 def list_cells_at_corner(cell: str, corner: str) -> dict[str, str]:
@@ -225,7 +229,10 @@ class AbbeyMayor(BoxHooks):
         return ABBEY_IN_HAND * get_abbeys_left(state)[seat]
 
     def begin_overtime(self, state: State, rules: Rules) -> OvertimeBegan | None:
-        """§18.4: After the last tile let all seats place their abbeys, from the left of the seat on turn."""
+        """§18.4: After the last tile begin the turn of the next seat that can place its abbey; None if there is none.
+
+        The first one is to the left of the seat on turn.
+        """
         for seat in list_seats_after_turn(state):
             had_overtime = seat in get_seats_with_overtime(state)
             if not had_overtime and self.offer_instead_of_tile(replace(state, turn=seat), rules, Part()):
@@ -256,26 +263,32 @@ class AbbeyMayor(BoxHooks):
         return feature.marks.count("shield") if figure.kind == MAYOR else strength
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> WagonScored | None:
-        """§18.6: Remember the wagons of a feature before it is scored."""
+        """§18.6: Remember the wagons of a feature before it is scored; None once they are remembered."""
         figures = scoring.select_figures(state, rules, state.features[root], "scored")
         wagons = tuple(figure for figure in figures if figure.kind == WAGON and figure not in get_waiting_wagons(state))
         return WagonScored(wagons) if wagons else None
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """§18.8, §18.9: Score farms with a barn; then let the wagons drive, from the seat on turn clockwise."""
+        """§18.8, §18.9: Score the next farm with a barn; without one ask the owner of the next wagon where it drives.
+
+        Wagons are in the order of their owners, from the seat on turn clockwise. The hook is called until none is left.
+        """
         for root, feature in state.features.items():
             has_barn = feature.figures and feature.kind == "field" and _select_barns(feature)
             if has_barn and scoring.select_figures(state, rules, feature, "scored"):
-                scored = scoring.score_feature(state, rules, root, "scored")
-                return self._find_event_before_farm(state, rules, root, chance) or scored
+                event = self._find_event_before_farm(state, rules, root, chance)
+                return event or scoring.score_feature(state, rules, root, "scored")
         order = list_seats_from_turn(state)
         wagon = min(get_waiting_wagons(state), key=lambda figure: order.index(figure.seat), default=None)
         return WagonAsked(wagon) if wagon else None
 
     def _find_event_before_farm(self, state: State, rules: Rules, root: int, chance: Chance) -> Struct | None:
-        """Return the next event of other boxes before a farm with a barn is scored."""
-        boxes = (box for box in rules.hooks["before_feature"] if box is not self)
-        return next(filter(None, (box.before_feature(state, rules, root, chance) for box in boxes)), None)
+        """Return the next event of other boxes before a farm with a barn is scored; None if none is left."""
+        for box in rules.hooks["before_feature"]:
+            event = None if box is self else box.before_feature(state, rules, root, chance)
+            if event is not None:
+                return event
+        return None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> tuple[Choice, ...]:
         goals = ((goal,) for goal in list_wagon_goals(state, rules, task.place))
@@ -286,7 +299,7 @@ class AbbeyMayor(BoxHooks):
         return None if list_wagon_goals(state, rules, task.place) else WagonRested(task.seats[0])
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
-        """§18.8: Of a farm with a barn the farmers and pigs are scored, and the barn stays."""
+        """§18.8: Of a farm with a barn the farmers and pigs are scored, nothing without a farmer; the barn stays."""
         if feature.kind != "field" or moment != "scored":
             return None
         farmers = [figure for figure in feature.figures if figure.kind not in rules.non_meeples]

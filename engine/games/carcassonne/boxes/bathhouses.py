@@ -123,14 +123,16 @@ class Bathhouses(BoxHooks):
         return points + sum(POINTS.get(mark, 0) for mark in feature.marks)
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
-        """§31.3: The meeple does not come home; what else follows the scoring cannot use it."""
+        """§31.3: Take the meeples for bathhouses out of the supply, so that nothing after the scoring uses them."""
         bathers = () if event.final or event.kind not in ("road", "city") else find_bathers(state, event)
         for bather in bathers:
             state = _change_meeples(state, bather.seat, -1)
         return replace(state, bathers_due=(*get_due_bathers(state), *bathers)) if bathers else state
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> BathEntered | None:
-        return next((BathEntered(bather) for bather in get_due_bathers(state)), None)
+        """§31.3: Let the next meeple that is due enter its bathhouse; the hook is called until none is."""
+        due = get_due_bathers(state)
+        return BathEntered(due[0]) if due else None
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§31.4: Offer to buy a meeple back before the figure, once for each tile."""

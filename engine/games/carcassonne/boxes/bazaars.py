@@ -47,8 +47,8 @@ ANY_TILE, OWN_TILE = 1.5, 2.0
 class Auction(Struct, frozen=True, gc=False):
     """An auction that goes on.
 
-    `tiles` are still to be had, by `seats`, of which the first picks the next one. Once a tile is picked, `bidder` made
-    the highest bid so far, and the seats in `waiting` have not bid yet.
+    `tiles` are still to be had, by `seats`, of which the first picks the next one. Once a `tile` is picked, `bidder`
+    made the highest `bid` so far (None before the first one), and the seats in `waiting` have not bid yet.
     """
 
     tiles: tuple[str, ...] = ()

@@ -67,6 +67,7 @@ get_animals_left = make_getter("animals", tuple[int, ...])
 
 
 def apply_circus_shown(state: State, event: CircusShown) -> State:
+    """Pay, and take the token and the tent away. As after a scored feature, boxes do not react to the figure again."""
     left = list(get_animals_left(state))
     left.remove(event.animal)
     if state.work:  # not in the final scoring

@@ -78,7 +78,8 @@ def _add_bridge(state: State, cell: str, tile: str) -> State:
         if new.codes[side] != old.codes[side]:
             frontier[beyond] += new.codes[side] - old.codes[side]
     index, segment, open_ends = new.built_segments[-1]  # the bridge comes after all that is printed
-    bridge = Feature("road", open_ends, (placed.first // MOST_SEGMENTS,), segment.marks)
+    tile_number = placed.first // MOST_SEGMENTS
+    bridge = Feature("road", open_ends, (tile_number,), segment.marks)
     features = {**state.features, placed.first + index: bridge}
     tiles = {**state.tiles, cell: PlacedTile(tile, placed.turn, placed.first)}
     return replace(state, tiles=tiles, frontier=frontier, features=features)
@@ -86,7 +87,10 @@ def _add_bridge(state: State, cell: str, tile: str) -> State:
 
 def find_bridge(part: Part) -> str | None:
     """Return the cell of the bridge that was built in this part, empty if it is over its own tile; None without one."""
-    return next((note.removeprefix(BRIDGE_NOTE) for note in part.notes if note.startswith(BRIDGE_NOTE)), None)
+    for note in part.notes:
+        if note.startswith(BRIDGE_NOTE):
+            return note.removeprefix(BRIDGE_NOTE)
+    return None
 
 
 def find_sites(state: State) -> Iterator[tuple[str, str]]:

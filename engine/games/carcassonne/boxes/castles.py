@@ -41,7 +41,7 @@ CASTLES: dict[str, int] = DATA[OPTION]["castles"]
 NO_CASTLE: dict[str, list[int]] = {
     name: row["no_castle"] for rows in DATA["tiles"].values() for name, row in rows.items() if "no_castle" in row
 }
-"""The cities of tiles, counted from 0, that are no half circles, though they reach one side only."""
+"""The cities of tiles that are no half circles, though they reach one side only, by the indexes of their segments."""
 
 MAKE, SCORE = "make", "score"
 REACHED_NOTE = "castles reached"
@@ -105,7 +105,8 @@ get_lords_pay = make_getter("lords_pay", dict[str, int])
 
 def find_lord(state: State, castle: Castle) -> Figure | None:
     """Return the meeple in a castle; None if it is empty."""
-    return next(iter(state.features[castle.root].figures), None)
+    figures = state.features[castle.root].figures
+    return figures[0] if figures else None
 
 
 def show_castles(state: State) -> tuple[CastleOnTable, ...]:
@@ -155,18 +156,20 @@ def find_castle_cells(state: State, root: int) -> tuple[str, str] | None:
 
 
 def _is_half_circle(state: State, cell: str, root: int) -> bool:
-    """Whether the city reaches one side of its tile only, and has the plain shape for a castle."""
+    """Whether a city reaches only one side of the tile on this cell, and is a plain half circle there."""
     barred = NO_CASTLE.get(get_plain_name(state.tiles[cell].tile), ())
-    numbered = enumerate(iter_segments(state, cell))
-    parts_of_city = [(index, segment) for index, (segment, segment_root) in numbered if segment_root == root]
-    return all(len(segment.ends) == 1 and index not in barred for index, segment in parts_of_city)
+    for index, (segment, segment_root) in enumerate(iter_segments(state, cell)):
+        if segment_root == root and (len(segment.ends) != 1 or index in barred):
+            return False
+    return True
 
 
 def list_castle_cells(cells: tuple[str, str]) -> frozenset[str]:
     """§23.6: Return the six cells of a castle: its own two, and those beside each of its long sides."""
     one, other = map(parse_cell, cells)
-    across = (1, 0) if one[0] == other[0] else (0, 1)
-    return frozenset(f"{x + step * across[0]},{y + step * across[1]}" for x, y in (one, other) for step in (-1, 0, 1))
+    (one_x, _), (other_x, _) = one, other
+    across_x, across_y = (1, 0) if one_x == other_x else (0, 1)
+    return frozenset(f"{x + step * across_x},{y + step * across_y}" for x, y in (one, other) for step in (-1, 0, 1))
 
 
 def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
@@ -233,18 +236,21 @@ class Castles(BoxHooks):
         return replace(state, castles_left=(CASTLES[str(seats)],) * seats)
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> CastleOffered | None:
-        """§23.5: Before the scoring, ask for castles."""
-        offers = (self._offer_castle(state, rules, city, part) for city in part.done)
-        return next((offer for offer in offers if offer is not None), None)
+        """§23.5: Before the scoring, offer the next city that can become a castle; called until none is left."""
+        for root in part.done:
+            offer = self._offer_castle(state, rules, root, part)
+            if offer is not None:
+                return offer
+        return None
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CastlesReached | None:
-        """§23.6: Before any feature is scored, see what the lords get."""
+        """§23.6: Before any feature is scored, decide once what the lords get; None if they get nothing."""
         part = get_current_part(state)
         pay = {} if REACHED_NOTE in part.notes else find_pay(state, rules, part)
         return CastlesReached(pay) if pay else None
 
     def _offer_castle(self, state: State, rules: Rules, root: int, part: Part) -> CastleOffered | None:
-        """§23.5: Ask the owner of the only meeple in a small city."""
+        """§23.5: Ask the owner of the only meeple in a small city; None if it cannot be a castle or was asked about."""
         figures = state.features[root].figures
         meeples = [figure for figure in figures if figure.kind not in rules.non_meeples]
         if len(meeples) != 1 or not get_castles_left(state)[meeples[0].seat] or not find_castle_cells(state, root):
@@ -253,7 +259,7 @@ class Castles(BoxHooks):
         return None if _make_question_note(place) in part.notes else CastleOffered(meeples[0].seat, place)
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> FeatureScored | None:
-        """§23.6: Pay the lords after all other features."""
+        """§23.6: After all other features, pay the next lord that is due; the hook is called until none is."""
         for castle in get_castles(state):
             lord = find_lord(state, castle)
             if lord and lord.place in get_lords_pay(state):
@@ -303,6 +309,7 @@ class Castles(BoxHooks):
         return part.done
 
     def _is_at(self, state: State, root: int, place: str) -> bool:
+        """Whether a feature has a figure at this place."""
         return any(figure.place == place for figure in state.features[root].figures)
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:

@@ -47,6 +47,9 @@ CELLS = load_cells("count")
 QUARTERS: dict[str, str] = DATA["carcassonne"]["quarters"]
 """The kind of feature onto which the meeples of each quarter can go."""
 
+QUARTER_OF: dict[str, str] = {kind: quarter for quarter, kind in QUARTERS.items()}
+"""The quarter whose meeples can go onto each kind of feature."""
+
 CASTLE_QUARTER, CATHEDRAL_QUARTER = "castle", "cathedral"
 TO_COUNT = "count-"
 """The beginning of the token that names where the count goes."""
@@ -186,7 +189,8 @@ def list_farms(state: State, rules: Rules) -> Iterator[str]:
     for root, feature in list(state.features.items()):
         if feature.kind == "field" and count_farm_cities(state, rules, feature):
             place = find_arrival_place(state, rules, root)
-            yield from (place,) if place else ()
+            if place:
+                yield place
 
 
 class Count(StartBlock):
@@ -236,17 +240,23 @@ class Count(StartBlock):
                 yield from ((kind, quarter) for quarter in QUARTERS if kind != "abbot" or quarter == CATHEDRAL_QUARTER)
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CitizensAsked | None:
-        """§30.4: Before completed features are scored, ask whether meeples come to them from their quarters."""
+        """§30.4: Before completed features are scored, ask whether meeples come to the next one from their quarter.
+
+        The hook is called until no question is left.
+        """
         ask_all = editions.asks_citizens_before_churches(state.edition)
         # A farm with a barn is scored without being one of the completed features.
         roots = (*get_current_part(state).done, root) if ask_all else (root,)
-        questions = (self._find_question(state, rules, one) for one in roots)
-        return next((question for question in questions if question), None)
+        for one in roots:
+            question = self._find_question(state, rules, one)
+            if question is not None:
+                return question
+        return None
 
     def _find_question(self, state: State, rules: Rules, root: int) -> CitizensAsked | None:
         """Return the question about a feature; None if it was asked before, or no seat has a meeple for it."""
         feature = state.features[root]
-        quarter = next((name for name, kind in QUARTERS.items() if kind == feature.kind), "")
+        quarter = QUARTER_OF.get(feature.kind, "")
         seats = list_seats_with_citizens(state, quarter)
         if not seats or feature.open:
             return None
@@ -255,13 +265,15 @@ class Count(StartBlock):
         return CitizensAsked(quarter, seats, place) if place and not was_asked else None
 
     def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
-        """§30.5: Before the final scoring, and after the last turns of others, ask whether meeples go onto farms."""
-        market = next(name for name, kind in QUARTERS.items() if kind == "field")
+        """§30.5: Before the final scoring, and after last turns of other boxes, ask whether meeples go onto farms."""
+        market = QUARTER_OF["field"]
         seats = list_seats_with_citizens(state, market)
         if not seats or _make_question_note("") in get_current_part(state).notes or not any(list_farms(state, rules)):
             return None
         others = (box for box in rules.hooks["begin_overtime"] if box is not self)
-        return None if any(box.begin_overtime(state, rules) for box in others) else CitizensAsked(market, seats)
+        if any(box.begin_overtime(state, rules) for box in others):
+            return None
+        return CitizensAsked(market, seats)
 
     def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
         """§30.6: Carcassonne is a completed city for each farm at its wall."""
@@ -284,7 +296,7 @@ class Count(StartBlock):
     def _find_quarter(self, state: State, task: Task) -> str:
         """Return the quarter whose meeples a task is about; without a place it is about farms."""
         ground = state.features[find_token_root(state, *task.place.split("/"))].kind if task.place else "field"
-        return next(name for name, kind in QUARTERS.items() if kind == ground)
+        return QUARTER_OF[ground]
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         if move.args == (OUTSIDE,):
@@ -298,7 +310,8 @@ class Count(StartBlock):
         task = get_current_task(state)
         citizens = find_citizens(state, seat, self._find_quarter(state, task))
         citizen = next(one for one in citizens if one.kind == kind)
-        return [CitizenMoved(citizen, read_figure(state, seat, kind, farm[0] if farm else task.place))]
+        goal = farm[0] if farm else task.place  # only a task about farms has no place
+        return [CitizenMoved(citizen, read_figure(state, seat, kind, goal))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         return CITIZEN_POINTS * sum(citizen.seat == seat for citizen in get_citizens(state))

@@ -54,16 +54,19 @@ def apply_church_paid(state: State, event: ChurchPaid) -> State:
 
 
 def _make_church_note(cell: str) -> str:
+    """Return the note that the bonus of the church on this cell was decided."""
     return f"church {cell}"
 
 
 def find_bonus(state: State, rules: Rules, cell: str) -> tuple[Award, ...]:
-    """§26.3: Return an award for each seat with the most meeples on the nine cells of a church."""
+    """§26.3: Return an award for each seat with the most meeples on the nine cells of a church, if there are any."""
     cells = list_nine_cells(cell)
     figures = [figure for figure in list_figures(state) if figure.cell in cells]
     counts = [len(rules.select_meeples(figures, seat)) for seat in range(len(state.track))]
     most = max(counts)
-    return tuple(Award(seat, BONUS_POINTS, CHURCH) for seat, count in enumerate(counts) if count == most > 0)
+    if not most:
+        return ()
+    return tuple(Award(seat, BONUS_POINTS, CHURCH) for seat, count in enumerate(counts) if count == most)
 
 
 class Darmstadt(BoxHooks):
@@ -81,7 +84,7 @@ class Darmstadt(BoxHooks):
         return points + BONUS_POINTS if is_complete and DARMSTADTIUM in feature.marks else points
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChurchCompleted | None:
-        """§26.3: Decide the bonus of each completed church before any meeple goes home."""
+        """§26.3: Before any meeple goes home, decide the bonus of the next church; called until all are decided."""
         part = get_current_part(state)
         for church in part.done:
             feature = state.features[church]
@@ -92,8 +95,9 @@ class Darmstadt(BoxHooks):
         return None
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> ChurchPaid | None:
-        """§26.3: Pay the bonuses of the churches."""
-        return next((ChurchPaid(cell, awards) for cell, awards in get_due_bonuses(state).items()), None)
+        """§26.3: Return the payment for the next church that is due; the hook is called until none is."""
+        due = [ChurchPaid(cell, awards) for cell, awards in get_due_bonuses(state).items()]
+        return due[0] if due else None
 
 
 BOX = Darmstadt()

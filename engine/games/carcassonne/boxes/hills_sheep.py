@@ -177,7 +177,10 @@ class HillsSheep(BoxHooks):
         ]
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """Let a new shepherd draw; ask one whose field grew; then, §14.6, drive the flocks of closed fields home."""
+        """Let a new shepherd draw; ask one whose field grew; then, §14.6, drive the flock of a closed field home.
+
+        Each is an event of its own; the hook is called until none is due.
+        """
         shepherds = _select_shepherds(list_figures(state))
         for figure in shepherds:
             if figure.place not in get_flocks(state):

@@ -144,7 +144,10 @@ def list_gate_roads(state: State) -> set[int]:
 def is_on_tile(state: State, feature: Feature, cell: str) -> bool:
     """Whether a feature is on the tile of a cell."""
     placed = state.tiles.get(cell)
-    return placed is not None and placed.first // MOST_SEGMENTS in feature.tiles
+    if placed is None:
+        return False
+    tile_number = placed.first // MOST_SEGMENTS
+    return tile_number in feature.tiles
 
 
 def list_travellers(state: State, rules: Rules, seat: int, root: int) -> list[Figure]:
@@ -180,7 +183,10 @@ class Leipzig(StartBlock):
     }
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> MarketOpened | None:
-        """§32.2: Before any feature is scored, ask the leaders of each completed road that leads to Leipzig."""
+        """§32.2: Before any feature is scored, ask the leaders of the next completed road that leads to Leipzig.
+
+        The hook is called until all roads were asked about.
+        """
         part = get_current_part(state)
         roads = [done for done in part.done if state.features[done].kind == "road" and state.features[done].figures]
         gate_roads = list_gate_roads(state) if roads else set()

@@ -185,15 +185,14 @@ def _list_features_with_own_meeple(state: State, rules: Rules, kind: str) -> lis
 
 
 def _score_smallest(state: State, number: int, rules: Rules) -> MessagePerformed:
-    """§5.9: Count the feature with the fewest points, without any bonus."""
+    """§5.9: Count the feature with the fewest points, without any bonus; without a feature there are no points."""
     features = _list_features_with_own_meeple(state, rules, _find_target_kind(number))
     if not features:
         return MessagePerformed(state.turn, number)
-    points, feature = min(
-        ((scoring.count_points(state, rules, feature, "message"), feature) for feature in features),
-        key=lambda pair: pair[0],
-    )
-    return MessagePerformed(state.turn, number, points, rules.select_meeples(feature.figures, state.turn)[0].place)
+    points = [scoring.count_points(state, rules, feature, "message") for feature in features]
+    fewest = min(points)
+    smallest = features[points.index(fewest)]
+    return MessagePerformed(state.turn, number, fewest, rules.select_meeples(smallest.figures, state.turn)[0].place)
 
 
 def _count_targets(state: State, number: int, rules: Rules) -> int:

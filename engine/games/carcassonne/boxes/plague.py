@@ -130,9 +130,9 @@ def apply_plague_spread(state: State, event: PlagueSpread) -> State:
 def apply_fled(state: State, event: Fled) -> State:
     """Move the figure by way of its supply; a shepherd takes his flock along, the fairy stays."""
     state = add_figure(send_home(add_note(state, FLIGHT_NOTE), (event.figure,)), event.goal)
-    flocks = get_flocks(state)
-    if event.figure.place in flocks:
-        flocks = {event.goal.place if place == event.figure.place else place: sheep for place, sheep in flocks.items()}
+    flocks, old_place, new_place = get_flocks(state), event.figure.place, event.goal.place
+    if old_place in flocks:
+        flocks = {new_place if place == old_place else place: sheep for place, sheep in flocks.items()}
     return replace_if_played(state, flocks=flocks)
 
 
@@ -257,7 +257,7 @@ class Plague(BoxHooks):
         return [tile for tile in bag if tile in BASE_TILES] or bag
 
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> OutbreakEnded | None:
-        """§33.5: Without a flea that is free or asleep the oldest of several outbreaks ends."""
+        """§33.5: Without a flea that is free or asleep the oldest of several outbreaks ends, once in each part."""
         outbreaks, fleas = get_outbreaks(state), get_fleas(state)
         if len(outbreaks) < 2 or len(fleas) < FLEAS or not all(fleas.values()) or END_NOTE in part.notes:
             return None
@@ -321,7 +321,7 @@ class Plague(BoxHooks):
 
 def _count_base_tiles(state: State) -> int:
     """Count the tiles of the base game in the bags."""
-    return sum(sum(map(BASE_TILES.__contains__, bag)) for bag in state.bags)
+    return sum(tile in BASE_TILES for bag in state.bags for tile in bag)
 
 
 def _has_note_in_turn(state: State, note: str) -> bool:

@@ -45,7 +45,7 @@ REVOLT_TILES: dict[str, str] = {
     for sign in ROWS[name].get("signs", ())
     if "revolt" in sign
 }
-"""The kind of feature that each tile strikes."""
+"""The kind of feature that each tile strikes: its sign is such as `revolt city`."""
 
 TILES_WAITED, REVOLT_LOSS, REVOLT_REACH = 8, 1.0, 0.55
 """For bots: how many tiles are drawn while a meeple waits, the points that it loses in a revolt, and the chance that a
@@ -104,7 +104,8 @@ def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
     for seat in list_seats_from_turn(state):
         figures = find_figures(state, rules, seat, kind)
         safe = sum(figure.protected for figure in figures)
-        awards += [Award(seat, REWARD * safe, "revolt")] if safe else []
+        if safe:
+            awards.append(Award(seat, REWARD * safe, "revolt"))
         lost = [figure for figure in figures if not figure.protected]
         if lost:
             return RevoltBroke(kind, tuple(awards), (*lost, *find_all_companions(state, rules, lost)))

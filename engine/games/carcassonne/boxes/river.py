@@ -51,7 +51,7 @@ def _turns_twice(state: State, tile: str, args: Args) -> bool:
 
 
 def _find_bend(sides: str, entry: int) -> int:
-    """Return 1 if the way from the side `entry` along a river turns right, -1 for left, and 0 if it does not turn."""
+    """Return 1 if the way from the side `entry` along a river turns left, -1 for right, and 0 if it does not turn."""
     exits = [SIDES.index(side) for side in sides if side != SIDES[entry]]
     if not exits:
         return 0

@@ -56,7 +56,7 @@ class TeacherTaken(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def get_teacher_owner(state: State) -> int:
-    """Return the seat that has the teacher, or -1 while the teacher is at the school."""
+    """Return the seat that has the teacher, or `NO_SEAT` (-1) while the teacher is at the school."""
     return int(get_field(state, "teacher"))
 
 
@@ -113,6 +113,7 @@ class School(BoxHooks):
         return None
 
     def mix_deck(self, deck: Deck) -> Deck:
+        """§21.1: Add the two tiles to the left of the start tile; the eastern one is first, as only it touches that."""
         return replace(deck, beside=(*deck.beside, EAST, WEST))
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
@@ -128,7 +129,10 @@ class School(BoxHooks):
         return replace(state, school_road_scored=True) if leads_to_school(state, event.feature) else state
 
     def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """§21.4, §21.5: Pay the owner of the teacher; then give the teacher for a completed road to the school."""
+        """§21.4, §21.5: Pay the owner of the teacher, or ask for which feature; the hook is called again after that.
+
+        Then it gives the teacher for a completed road to the school.
+        """
         amounts = set(get_lesson_points(state))
         if len(amounts) > 1:
             return TeacherAsked(get_teacher_owner(state))

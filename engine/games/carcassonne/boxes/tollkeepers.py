@@ -63,16 +63,22 @@ get_first_segments = make_getter("since", dict[str, int])
 
 def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
     """Put up the tollhouse of a seat, or move it; moving keeps its side."""
-    tollhouses = get_tollhouses(state)
-    side = next((side for seat, side in tollhouses.values() if seat == event.seat), SMALL)
-    others = {cell: (owner, its_side) for cell, (owner, its_side) in tollhouses.items() if owner != event.seat}
+    side, others = SMALL, dict[str, tuple[int, int]]()
+    for cell, (owner, its_side) in get_tollhouses(state).items():
+        if owner == event.seat:
+            side = its_side
+        else:
+            others[cell] = (owner, its_side)
     since = {**get_first_segments(state), event.cell: state.tiles[get_current_part(state).cell].first}
     state = finish_figure_step(state)
     return replace(state, tollhouses={**others, event.cell: (event.seat, side)}, since=since)
 
 
 def apply_toll_raised(state: State, event: TollRaised) -> State:
-    """Turn the tollhouse to its large side or send it home, and pay the toll."""
+    """Turn the tollhouse to its large side or send it home, and pay the toll.
+
+    As after a scored feature, the part is at its scoring: boxes do not react to the figure again.
+    """
     seat, side = get_tollhouses(state)[event.cell]
     tollhouses = {cell: house for cell, house in get_tollhouses(state).items() if cell != event.cell}
     if side == SMALL:
@@ -82,6 +88,7 @@ def apply_toll_raised(state: State, event: TollRaised) -> State:
 
 
 def _make_toll_note(cell: str, road: int) -> str:
+    """Return the note that this road paid the tollhouse on this cell."""
     return f"toll {cell} {road}"
 
 
@@ -119,7 +126,10 @@ class Tollkeepers(BoxHooks):
         return [TollhouseSet(seat, move.args[0])]
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> TollRaised | None:
-        """§20.3: Before a road is scored, pay each tollhouse at its ends, in the order of the cells."""
+        """§20.3: Before a road is scored, pay the next tollhouse at its ends, in the order of the cells.
+
+        The hook is called until no tollhouse is due.
+        """
         road = state.features[root]
         if road.kind != "road":
             return None

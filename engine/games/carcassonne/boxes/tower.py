@@ -42,6 +42,7 @@ TWO_CITIES, FIRST_TURNS = "TO15", ("0", "90")
 """The tile with a tower in one of its two cities, and the turns that were possible before edition 5."""
 
 TILES = frozenset(tile for tile, row in ROWS.items() if TOWER in row.get("places", ()))
+"""The tiles with the base of a tower."""
 
 FLOOR_IN_HAND, FOREIGN_PRISONER, OWN_PRISONER = 0.3, 1.5, 1.0
 """The points that a bot expects of a floor, of a prisoner that may be ransomed, and of an own meeple in prison."""
@@ -160,7 +161,10 @@ def apply_capture_declined(state: State, event: CaptureDeclined) -> State:
 
 
 def apply_exchange_offered(state: State, event: ExchangeOffered) -> State:
-    """Ask the seat, which is on turn, what it wants for the prisoner of this kind that it took from the other one."""
+    """Ask the seat, which is on turn, what it wants for the prisoner of this kind that it took from the other one.
+
+    The task has the other seat as its number, and the kind as its place.
+    """
     return push_work(state, Task("exchange", number=event.other, place=event.kind))
 
 
@@ -287,9 +291,10 @@ class Tower(BoxHooks):
         return Choice("tower", tuple((cell,) for cell in towers), "22.2") if towers else None
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """§22.4, §22.5: Close a tower with a meeple; exchange the latest prisoner for one of its captor's.
+        """§22.4, §22.5: Close a tower with a meeple; then exchange the latest prisoner for one of its captor's.
 
-        All earlier prisoners were exchanged at once, if they could be.
+        Each is an event of its own; the hook is called until none is due. All earlier prisoners were exchanged at once,
+        if they could be.
         """
         cell, _, segment = part.placed.partition("/")
         if segment == TOWER and cell not in get_closed_towers(state):
@@ -334,6 +339,7 @@ class Tower(BoxHooks):
         return [built, CaptureOffered(seat, cell)] if list_figures_within_reach(after, rules, cell) else [built]
 
     def _capture(self, state: State, rules: Rules, seat: int, place: str) -> Struct:
+        """Return the event that takes the meeple at this place, or declines to take any."""
         if place == "nobody":
             return CaptureDeclined(seat)
         figure = find_figure(state, place)

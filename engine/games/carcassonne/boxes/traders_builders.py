@@ -83,7 +83,9 @@ def apply_builder_roused(state: State, event: BuilderRoused) -> State:
 
 
 def apply_second_tile_offered(state: State, event: SecondTileOffered) -> State:
-    return push_work(settle_figures(change_part(state, extra=False)), Task("second"))
+    """Ask for the second tile; after it the first part goes on with its scoring, not with what follows its figure."""
+    settled = settle_figures(change_part(state, extra=False))
+    return push_work(settled, Task("second"))
 
 
 def apply_second_tile_taken(state: State, event: SecondTileTaken) -> State:
@@ -171,7 +173,8 @@ class TradersBuilders(BoxHooks):
         awards, goods = list[Award](), get_goods(state)
         for good in GOODS:
             most = max(own[good] for own in goods)
-            awards += [Award(seat, MOST_GOODS_POINTS, good) for seat, own in enumerate(goods) if most == own[good] > 0]
+            if most:
+                awards += [Award(seat, MOST_GOODS_POINTS, good) for seat, own in enumerate(goods) if own[good] == most]
         return tuple(awards)
 
 

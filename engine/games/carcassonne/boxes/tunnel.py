@@ -27,7 +27,7 @@ from engine.games.carcassonne.tiles import DATA, PIECES, TUNNEL, count_tiles_of
 from engine.menu import Choice, Menu, Move
 
 PAIRS: dict[str, int] = DATA["tunnel_pairs"]
-"""How many pairs of tokens each seat has, by the number of seats."""
+"""How many pairs of tokens each seat has, by the number of seats; with more seats it is one."""
 
 TILES = frozenset(count_tiles_of("tunnel"))
 PAIR_NAMES = ("first", "second", "third")
@@ -122,8 +122,9 @@ def list_pairs(state: State, seat: int) -> list[str]:
     """§29.2: Return the pairs of which a seat can place a token: those with one left, and the next whole one."""
     own = [pair for owner, pair in get_tunnels(state).values() if owner == seat]
     names = PAIR_NAMES[: PAIRS.get(str(len(state.track)), 1)]
-    half = [name for name in names if own.count(name) == 1]
-    return half + [name for name in names if name not in own][:1]
+    half_placed = [name for name in names if own.count(name) == 1]
+    unused = [name for name in names if name not in own]
+    return half_placed + unused[:1]
 
 
 class Tunnel(BoxHooks):

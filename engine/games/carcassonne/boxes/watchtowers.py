@@ -11,9 +11,9 @@ from engine.games.carcassonne.tiles import list_nine_cells
 def find_tower(state: State, cell: str) -> tuple[int, str] | None:
     """Return the points that the tower on a cell pays for each thing, and what it counts; None without a tower."""
     for sign in get_signs(state, cell):
-        word, *rest = sign.split()
-        if word == "watchtower":
-            return int(rest[0]), rest[1]
+        if sign.startswith("watchtower "):
+            _, points, counted = sign.split()
+            return int(points), counted
     return None
 
 

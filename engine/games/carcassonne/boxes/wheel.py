@@ -97,7 +97,7 @@ def apply_wheel_turned(state: State, event: WheelTurned) -> State:
     state = replace(
         state, pig=SECTIONS.index(event.section), crowns=crowns, supply=change_supply(state, event.figures, 1)
     )
-    for seat in reversed(event.seats):
+    for seat in reversed(event.seats):  # the seat that is asked first is pushed last
         state = push_work(state, Task(PLAGUE, seats=(seat,)))
     return apply_awards(state, event.awards)
 
