@@ -287,7 +287,8 @@ class Extent(NamedTuple):
 
 def find_extent(cells: Iterable[str]) -> Extent:
     """Return the extent of these cells and the start tile."""
-    xs, ys = zip((0, 0), *map(parse_cell, cells), strict=True)
+    positions = [(0, 0), *map(parse_cell, cells)]
+    xs, ys = [x for x, _ in positions], [y for _, y in positions]
     return Extent(min(xs), max(xs), min(ys), max(ys))
 
 

@@ -20,6 +20,7 @@ class Point(NamedTuple):
 
 
 Offset = tuple[int, int]
+Tiles = Mapping[str, PlacedTile]
 
 SEGMENT_OFFSETS: Mapping[str, Offset] = {
     "city0": (0, -35),
@@ -201,8 +202,6 @@ section are turned from the middle of the section."""
 CROWNS: Mapping[str, int] = DATA["wheel"]["crowns"]
 UPRIGHT_ON_FIELDS = frozenset({"pig", "shepherd", "barn"})
 
-Tiles = Mapping[str, PlacedTile]
-
 
 def locate_tile(cell: str) -> Point:
     """Return the middle of a cell."""
@@ -312,7 +311,7 @@ def locate_figure(tiles: Tiles, figure: Figure) -> Point:
 
 
 def locate_place(tiles: Tiles, place: str) -> Point:
-    """Return the point of a place such as `1,0/cloister-lying`; the way of the figure does not matter."""
+    """Return the point of a place such as `1,0/cloister-lying`; it is the same for an upright figure."""
     cell, _, token = place.partition("/")
     segment, _ = split_way(tiles, cell, token)
     return locate_segment(tiles, cell, segment)
@@ -332,10 +331,11 @@ def locate_offered_tile(tiles: Tiles, token: str) -> Point:
 
 
 def find_segment(tiles: Tiles, place: str) -> Segment:
-    """Return the segment of a place; the way of the figure does not matter."""
+    """Return the segment of a place such as `1,0/cloister-lying`; it is the same for an upright figure."""
     cell, _, token = place.partition("/")
+    segment, _ = split_way(tiles, cell, token)
     piece = PIECES[tiles[cell].tile][tiles[cell].turn]
-    return piece.segments[piece.indexes[split_way(tiles, cell, token)[0]]]
+    return piece.segments[piece.indexes[segment]]
 
 
 def split_way(tiles: Tiles, cell: str, token: str) -> tuple[str, str]:

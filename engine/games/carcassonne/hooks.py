@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
@@ -113,7 +112,7 @@ class BoxHooks(Protocol):
         return ()
 
     def offer_instead_of_tile(self, state: State, rules: Rules, part: Part) -> MenuEntry | None:
-        """Return a move that is possible instead of drawing a tile."""
+        """Return a move that is possible instead of drawing a tile, or None."""
         return None
 
     def filter_bag(self, state: State, rules: Rules, bag: Sequence[str]) -> Sequence[str]:
@@ -129,7 +128,7 @@ class BoxHooks(Protocol):
         return None
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> MenuEntry | None:
-        """Return a move that is possible besides, before the tile is placed and before the figure."""
+        """Return a move that is possible besides, before the tile is placed and before the figure, or None."""
         return None
 
     def take_own_tile(self, state: State, rules: Rules, seat: int) -> Struct | None:
@@ -137,7 +136,7 @@ class BoxHooks(Protocol):
         return None
 
     def offer_for_unfit_tile(self, state: State, rules: Rules, part: Part) -> MenuEntry | None:
-        """Return a move that is possible with a drawn tile that fits nowhere."""
+        """Return a move that is possible with a drawn tile that fits nowhere, or None."""
         return None
 
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
@@ -145,7 +144,7 @@ class BoxHooks(Protocol):
         return options
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> Struct | None:
-        """Return the event that follows the placing of a tile; the state is the one before it."""
+        """Return the event that follows the placing of a tile, or None; the state is the one before it."""
         return None
 
     def award_tile_placed(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
@@ -161,7 +160,7 @@ class BoxHooks(Protocol):
         return ()
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> MenuEntry | None:
-        """Return a move that is possible instead of placing a figure."""
+        """Return a move that is possible instead of placing a figure, or None."""
         return None
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
@@ -185,7 +184,7 @@ class BoxHooks(Protocol):
         return None
 
     def after_round(self, state: State, rules: Rules, chance: Chance) -> Struct | None:
-        """Return the event that follows a scoring round in which figures of the seat on turn moved."""
+        """Return the event that follows a scoring round in which figures of the seat on turn moved, or None."""
         return None
 
     def award_turn_end(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
@@ -215,7 +214,7 @@ class BoxHooks(Protocol):
         return None
 
     def count_double_tiles(self, state: State, rules: Rules, feature: Feature) -> int:
-        """Return how many double tiles are counted once although both of their halves belong to the feature."""
+        """Return how many double tiles a feature has, to subtract from the number of its tiles: each counts once."""
         return 0
 
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
@@ -259,7 +258,7 @@ class BoxHooks(Protocol):
     # The end.
 
     def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
-        """Return the event that begins one more turn after the last tile."""
+        """Return the event that begins one more turn after the last tile, or None."""
         return None
 
     def before_final_scoring(self, state: State, rules: Rules, chance: Chance) -> Struct | None:
@@ -329,7 +328,9 @@ class Rules(Struct, frozen=True, eq=False):
         bag = [name for name, count in count_tiles_of("base").items() for _ in range(count)]
         bag.remove(START)
         deck = Deck(START, (tuple(bag),))
-        return functools.reduce(lambda mixed, box: box.mix_deck(mixed), self.boxes, deck)
+        for box in self.boxes:
+            deck = box.mix_deck(deck)
+        return deck
 
     def select_meeples(self, figures: Iterable[Figure], seat: int) -> list[Figure]:
         """Return the meeples of a seat among these figures."""

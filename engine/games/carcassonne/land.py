@@ -141,7 +141,7 @@ def _connect_sides(
             continue
         other = tiles[beyond]
         neighbour = PIECES[other.tile][other.turn]
-        mine, theirs = piece.side_indexes[side], neighbour.outside_indexes[side - 2]
+        mine, theirs = piece.side_indexes[side], neighbour.outside_indexes[side - 2]  # the sides that face each other
         if piece.has_shared_side or neighbour.has_shared_side:
             pairs = _pair_shared_side(mine, theirs, piece.edges[side], surplus)
         else:
@@ -332,7 +332,7 @@ def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:
 
 
 def _leave_fairy(state: State, figures: tuple[Figure, ...]) -> dict[str, Figure]:
-    """§10.3: Return the fairy, as a changed field, without the meeple that leaves: an equal one may replace it."""
+    """§10.3: Return the changed field `fairy`, beside no meeple, if hers leaves: an equal one may replace it."""
     fairy: Figure | None = get_field(state, "fairy")
     if fairy is None or fairy not in figures or not editions.forgets_figure_of_fairy(state.edition):
         return {}

@@ -167,7 +167,7 @@ def _list_things(view: Any, seat: int) -> Things:
 
 
 def _count_mats_abreast(things: Sequence[Things]) -> int:
-    """Return how many mats are beside each other: two if they are full, or if two or four seats fill their rows."""
+    """Return how many mats are beside each other: three, but two if one is full, or if there are two or four mats."""
     return 2 if max(map(len, things)) > FEW_THINGS or len(things) in (2, 4) else 3
 
 
@@ -178,9 +178,10 @@ def _count_rows(number: int, abreast: int) -> int:
 
 def locate_space(space: int) -> Point:
     """Return the upper left corner of a space of the track, which goes along one row and back on another."""
+    row, row_back = SPACE_ROWS
     goes_back = space >= TRACK // 2
     column = TRACK - 1 - space if goes_back else space
-    return Point(SPACE_X + SPACE_WIDTH * column, SPACE_ROWS[goes_back])
+    return Point(SPACE_X + SPACE_WIDTH * column, row_back if goes_back else row)
 
 
 def _place_on_track(track: Sequence[Sequence[int]], top: float) -> list[TrackFigure]:
@@ -221,13 +222,24 @@ class NamePlate(NamedTuple):
         )
 
 
+def _choose_plate(options: Sequence[NamePlate], others: Sequence[NamePlate]) -> NamePlate:
+    """Return the first of the options that hides no other plate, or the first of all if each hides one."""
+    for plate in options:
+        if not any(map(plate.hides, others)):
+            return plate
+    return options[0]
+
+
 def lay_out_plates(names: Sequence[tuple[str, Point]], pixel: float) -> list[NamePlate]:
-    """Return a plate for each name that is not empty, moved up or down where it would cover another one."""
+    """Return a plate for each name that is not empty, from the top down.
+
+    A plate that would cover an earlier one is moved down or up; if it would do so everywhere, it is not moved.
+    """
     size = round(PLATE_LETTER_PIXELS * pixel, 1)
     plates = list[NamePlate]()
     for text, (x, y) in sorted(names, key=lambda name: name[1].y):
         if text:
             half = round(HALF_LETTER * size * len(text) + PLATE_MARGIN * size, 1)
             moved = [NamePlate(text, Point(x, y + step * PLATE_HEIGHT * size), size, half) for step in PLATE_STEPS]
-            plates.append(next((one for one in moved if not any(map(one.hides, plates))), moved[0]))
+            plates.append(_choose_plate(moved, plates))
     return plates

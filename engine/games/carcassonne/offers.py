@@ -76,12 +76,12 @@ def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
 def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, grounds: frozenset[str]) -> list[Args]:
     """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
     placed = state.tiles[part.cell]
-    return [
-        args
-        for index, args in list_figure_options(placed.tile, placed.turn, kind, grounds)
-        if not (feature := state.features[find_root(state.parents, placed.first + index)]).figures
-        or is_free(rules, feature)
-    ]
+    options: list[Args] = []
+    for index, args in list_figure_options(placed.tile, placed.turn, kind, grounds):
+        feature = state.features[find_root(state.parents, placed.first + index)]
+        if not feature.figures or is_free(rules, feature):  # most features have no figures, which is seen sooner
+            options.append(args)
+    return options
 
 
 def _make_draw_menu(state: State, rules: Rules, part: Part) -> Menu:

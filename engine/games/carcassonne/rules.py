@@ -217,7 +217,10 @@ def _open_round(place: str, state: State, rules: Rules, part: Part, chance: Chan
 
 
 def _close_round(state: State, rules: Rules, work: Work, chance: Chance) -> Struct | None:
-    """§5.4: End a scoring round in which figures of the seat on turn moved."""
+    """§5.4: Return what a box does after a round in which figures of the seat on turn moved, or else close the round.
+
+    Return None if none of them moved.
+    """
     if not state.moved:
         return None
     event = _find_first_event(box.after_round(state, rules, chance) for box in rules.hooks["after_round"])
@@ -320,11 +323,14 @@ def _end_game(state: State, chance: Chance) -> Struct | None:
     if root is not None:
         return scoring.score_feature(state, rules, root, "final")
     for box in rules.hooks["award_at_end"]:
-        awards = box.award_at_end(state, rules) if box.option not in state.counted else None
+        if box.option in state.counted:
+            continue
+        awards = box.award_at_end(state, rules)
         if awards is not None:
             return BonusCounted(box.option, awards)
     scores = _list_scores(state)
-    return GameEnded(tuple(1 + sum(other > own for other in scores) for own in scores))
+    places = tuple(1 + sum(other > own for other in scores) for own in scores)
+    return GameEnded(places)
 
 
 def standing(state: State) -> tuple[Standing, ...]:

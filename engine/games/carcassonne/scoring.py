@@ -151,7 +151,7 @@ def find_companions(state: State, rules: Rules, feature: Feature, figure: Figure
 
 
 def find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> Iterator[Figure]:
-    """Yield the figures that cannot stay on their features when all of these leave at once.
+    """Yield the figures that cannot stay on their features when all `lost` figures leave at once.
 
     What cannot stay depends on the feature and the seat: one lost figure of each seat is asked about on each feature.
     """
@@ -183,6 +183,7 @@ def settle_figures(state: State) -> State:
 
 
 def _skip_to_scoring(work: Work) -> Work:
+    """Return a part that is between its figure and its scoring at the step of scoring; other work stays as it is."""
     return replace(work, step="score") if isinstance(work, Part) and work.step == "between" else work
 
 
@@ -219,7 +220,8 @@ def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
 
 def find_next_to_count(state: State, rules: Rules) -> int | None:
     """§4: Return the next feature to be counted at the end, roads first and farms last; None if all are."""
-    return next(iter(list_features_to_count(state, rules)), None)
+    roots = list_features_to_count(state, rules)
+    return roots[0] if roots else None
 
 
 def list_features_to_count(state: State, rules: Rules) -> list[int]:

@@ -309,7 +309,7 @@ def take_from_bags(bags: tuple[tuple[str, ...], ...], tile: str) -> tuple[tuple[
 def count_points_of(state: State, seat: int) -> int:
     """Return the points of a seat so far: those of its scoring figures, and those it is still owed."""
     points = sum(state.track[seat])
-    return points + sum(award.points for award in state.owed if award.seat == seat) if state.owed else points
+    return (points + sum(award.points for award in state.owed if award.seat == seat)) if state.owed else points
 
 
 def list_seats_from_turn(state: State) -> list[int]:

@@ -90,11 +90,12 @@ class Sheet:
         self.lines = [[fill] * width for _ in range(height)]
 
     def write(self, x: int, y: int, text: object) -> None:
-        """Write a text that begins at this column and row."""
+        """Write the part of a text that is on the sheet; the text begins at this column and row."""
         if 0 <= y < len(self.lines):
-            line, first = self.lines[y], max(0, x)
-            letters = str(text)[first - x : max(0, len(line) - x)]
-            line[first : first + len(letters)] = letters
+            line = self.lines[y]
+            for column, letter in enumerate(str(text), x):
+                if 0 <= column < len(line):
+                    line[column] = letter
 
     def list_rows(self) -> list[str]:
         """Return the rows without the blanks at their ends."""

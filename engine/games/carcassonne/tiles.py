@@ -216,7 +216,7 @@ def _list_segments_but_fields(row: dict[str, Any], turn: int) -> Iterator[Segmen
 
 
 def _list_fields(row: dict[str, Any], turn: int) -> Iterator[Segment]:
-    """Yield the fields of a tile, with the first half side as the token, or `inner` if they reach no side.
+    """Yield the fields of a tile, with the first half side as the token; those that reach none are `inner`, `inner2` …
 
     The field `345 > 0` reaches three half sides and touches the first city.
     """

@@ -99,8 +99,10 @@ def _find_question(work: Part | Task) -> str:
 
 def _find_waiting_tile(state: State) -> str:
     """Return the tile that is placed after the work on top of its part; empty if there is none."""
-    parts = (work for work in reversed(state.work[:-1]) if isinstance(work, Part))
-    return next((part.tile for part in parts if part.step == "place"), "")
+    for work in reversed(state.work[:-1]):
+        if isinstance(work, Part) and work.step == "place":
+            return work.tile
+    return ""
 
 
 def hear(event: Any, seat: int | None) -> Any:
