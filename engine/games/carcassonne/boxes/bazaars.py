@@ -264,9 +264,10 @@ class Bazaars(BoxHooks):
             return (Choice("pick", tuple((str(number),) for number in range(1, len(auction.tiles) + 1)), "23.10"),)
         if auction.bidder is not None and not auction.waiting:
             return (Choice("deal", ((BUY,), (SELL,)), "23.10"),)
-        least = 0 if auction.bidder is None else auction.bid + 1
+        is_first_bid = auction.bidder is None  # the picker makes it, and has to bid
+        least = 0 if is_first_bid else auction.bid + 1
         bids = tuple((str(points),) for points in range(least, find_highest_bid(state, seat) + 1))
-        return (Choice("bid", bids if auction.bidder is None else (*bids, (NO_BID,)), "23.10"),)
+        return (Choice("bid", bids if is_first_bid else (*bids, (NO_BID,)), "23.10"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
         """§23.10: Go on without a question where there is no choice."""

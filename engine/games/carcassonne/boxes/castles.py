@@ -116,17 +116,17 @@ def show_castles(state: State) -> tuple[CastleOnTable, ...]:
 
 
 def apply_castle_offered(state: State, event: CastleOffered) -> State:
-    return push_work(
-        add_note(state, _make_question_note(event.place)), Task(CASTLE, seats=(event.seat,), place=event.place)
-    )
+    state = add_note(state, _make_question_note(event.place))
+    return push_work(state, Task(CASTLE, seats=(event.seat,), place=event.place))
 
 
 def apply_castle_made(state: State, event: CastleMade) -> State:
     """The city is complete no more: it is a feature of another kind, without marks, and it is not scored."""
     state = send_home(pop_work(state), event.figures)
     feature = replace(state.features[event.feature], kind=CASTLE, marks=())
+    done = tuple(root for root in get_current_part(state).done if root != event.feature)
     return replace(
-        change_part(state, done=tuple(root for root in get_current_part(state).done if root != event.feature)),
+        change_part(state, done=done),
         features={**state.features, event.feature: feature},
         castles=(*get_castles(state), Castle(event.cells, event.feature)),
         castles_left=take_one(get_castles_left(state), event.seat),

@@ -192,17 +192,27 @@ class PrincessDragon(BoxHooks):
             return ()
         supply = state.supply[seat]
         kinds = [(kind, segments) for kind, segments in rules.segments.items() if supply[kind]]
-        goals = [
-            (segment.kind, f"{cell}/{segment.token}")
-            for cell in state.tiles
-            if cell != part.cell and "school" not in get_signs(state, cell)
-            for segment, root in iter_segments(state, cell)
-            if is_free(rules, state.features[root]) and (segment.kind == "field" or state.features[root].open)
-        ]
+        goals = self._list_goals_of_portal(state, rules, part)
         options = [(kind, goal) for kind, segments in kinds for ground, goal in goals if ground in segments]
         near = list_nine_cells(part.cell)  # the big top itself offers the pyramids there
         far = [cell for cell in list_open_pyramids(state, state.tiles) if cell not in near] if supply["meeple"] else []
         return [*options, *(("meeple", f"{cell}/{ACROBATS}") for cell in far)]
+
+    def _list_goals_of_portal(self, state: State, rules: Rules, part: Part) -> list[tuple[str, str]]:
+        """§24.7: Return the free and unfinished segments of other tiles except the school, each as its kind and place.
+
+        A field is never finished.
+        """
+        goals = list[tuple[str, str]]()
+        for cell in state.tiles:
+            if cell == part.cell or "school" in get_signs(state, cell):
+                continue
+            for segment, root in iter_segments(state, cell):
+                feature = state.features[root]
+                is_unfinished = segment.kind == "field" or feature.open > 0
+                if is_unfinished and is_free(rules, feature):
+                    goals.append((segment.kind, f"{cell}/{segment.token}"))
+        return goals
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§24.6: Offer to send a knight home from the city of a new princess."""
