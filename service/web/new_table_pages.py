@@ -308,6 +308,7 @@ def _make_time_fields(form: Mapping[str, str]) -> TimeFields:
 
 
 def _make_option_field(game: str, option: Option, form: Mapping[str, str]) -> OptionField:
+    """Make the field of an option: as the form sent it, else with the default."""
     default, sent = str(option.default), form.get(f"option.{option.name}")
     chosen = default if sent is None else sent
     was_asked = bool(form.get(f"asked.{option.name}"))  # a switch that is off sends nothing

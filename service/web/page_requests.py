@@ -34,6 +34,7 @@ class PageRequest(Struct, frozen=True):
     sees_mailbox: bool
 
     def get(self, header: bytes) -> str:
+        """Return a header of the request; empty if there is none."""
         return self.headers.get(header, "")
 
 

@@ -217,7 +217,8 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
 
 def _describe_step(step: ScoringStep, seated: Sequence[Player], narrator: Narrator) -> CountedStep:
     changes = zip(seated, step.before, step.after, strict=True)
-    sentence, gained = narrator.describe(step.event), [(player, now - then) for player, then, now in changes]
+    gained = [(player, now - then) for player, then, now in changes]
+    sentence = narrator.describe(step.event)
     return CountedStep(
         seq=step.seq,
         sentence=sentence,

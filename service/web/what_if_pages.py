@@ -257,6 +257,7 @@ def _render_branch(link: str, number: int, error: Refused | None = None) -> Resp
 
 
 def _load_branch(db: Connection, place: Place, number: int) -> ShownBranch:
+    """Load a branch at the step that the request names; at its last step if it names none, or a later one."""
     table = snapshots.load_table(get_app(), db, place.table)
     branch, all_branches = branches.find(db, place, number), branches.list_branches(db, place)
     played = branches.play_out(get_app(), db, table, branch)
@@ -274,6 +275,7 @@ def _load_branch(db: Connection, place: Place, number: int) -> ShownBranch:
 
 
 def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
+    """Make the page of a branch at one step, as the seat that the page plays for sees it."""
     branch, table, played, game = shown.branch, shown.table, shown.played, shown.table.game
     state, length = played.states[shown.step], len(played)
     movers = [seat for seat in range(len(table.seats)) if game.menu(state, seat)]

@@ -173,6 +173,7 @@ def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]
 
 
 def _add_header(environ: dict[str, Any], name: str, value: str) -> None:
+    """Add a header to the environment; a header that comes several times has all its values, joined by commas."""
     if name in ("content-length", "transfer-encoding"):  # the body is here, whole
         return
     key = "CONTENT_TYPE" if name == "content-type" else f"HTTP_{name.upper().replace('-', '_')}"

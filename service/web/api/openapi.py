@@ -187,6 +187,7 @@ def _fill_types_of_games(schema: Any, variants: Mapping[str, list[Any]]) -> None
 def _describe_operation(
     operation: Operation, schemas: Mapping[Any, Any], components: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """Describe an operation; the first clause of its docstring is the summary."""
     first_clause = re.split("[;:] ", operation.about)[0]
     described: dict[str, Any] = {"operationId": operation.name, "summary": first_clause.removesuffix(".")}
     if first_clause != operation.about:
