@@ -91,6 +91,7 @@ def _is_in_our_form(raw: bytes) -> bool:
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    """Raise an error if a key of an object is there twice."""
     if len({name for name, _ in pairs}) < len(pairs):
         raise msgspec.ValidationError(f"an object tells something twice: {', '.join(name for name, _ in pairs)[:80]}")
 
@@ -103,5 +104,6 @@ WHOLE_NUMBER_DECODER = msgspec.json.Decoder(float_hook=_refuse_fraction)
 
 
 def _check_int(text: str) -> None:
+    """Raise an error for a whole number that is too large, or for “-0”."""
     if text == "-0" or len(text) > MAX_INT_CHARS or abs(int(text)) > MAX_INT:
         raise msgspec.ValidationError(f"numbers lie between -2^53 and 2^53 and have one form each, not {text[:40]}")

@@ -194,6 +194,7 @@ def make_rigged(forced: Mapping[str, Sequence[object]], otherwise: Source | None
 
 
 def _find_face(label: str, faces: Sequence[Any], result: object) -> int:
+    """Return the place of a given result among the faces; raise UnexpectedDraw if it is none of them."""
     for place, face in enumerate(faces):
         if face == result or str(face) == str(result):
             return place

@@ -138,7 +138,7 @@ def _change_turn(state: State) -> Event | None:
     """§3: the turn goes round clockwise; a player who cannot move passes."""
     if state.moved:
         return TurnBegan(_find_next_seat(state))
-    can_move = next(_find_moves(state, state.turn), None)
+    can_move = any(_find_moves(state, state.turn))
     return None if can_move else Passed(state.turn)
 
 

@@ -55,7 +55,8 @@ ORDER_BY_FREE_ROOM: dict[Kind, tuple[Kind, ...]] = {
 
 def order_departures(guests: Mapping[Kind, int]) -> tuple[Kind, ...]:
     """§6.2: return the guests of a full inn, the two who leave before the one who stays."""
-    return ORDER_BY_FREE_ROOM[next(kind for kind in KINDS if kind not in guests)]
+    free_room = next(kind for kind in KINDS if kind not in guests)
+    return ORDER_BY_FREE_ROOM[free_room]
 
 
 PURSE = "purse"

@@ -147,7 +147,7 @@ def find_horse_in_turn(state: State) -> int | None:
 
 
 def find_deciding_horse(state: State, seat: int) -> int | None:
-    """Return the horse that this seat decides for now, if any."""
+    """Return the index of the horse that this seat decides for now; None if there is none."""
     horse = _find_horse_to_choose_for(state, seat)
     if horse is not None:
         return state.horses.index(horse)
@@ -189,7 +189,7 @@ def _is_choosing(state: State) -> bool:
 
 
 def _find_horse_to_choose_for(state: State, seat: int) -> Horse | None:
-    """§4.5: return the first horse of this player that still needs a card, or has to pass."""
+    """§4.5: return the first horse of this player that still needs a card, or has to pass; None if none does."""
     if not _is_choosing(state):
         return None
     horses = _iter_horses_in_order(state)

@@ -171,7 +171,7 @@ def _find_first_roller(state: State, chance: Chance) -> RollerFound:
 
 
 def find_discarding_horse(state: State, seat: int) -> int | None:
-    """§3.5: return the first horse for which this seat holds too many cards."""
+    """§3.5: return the index of the first horse for which this seat holds too many cards; None if there is none."""
     horses = enumerate(state.horses)
     surplus = (index for index, horse in horses if horse.seat == seat and _count_surplus(state, horse) > 0)
     return next(surplus, None)
