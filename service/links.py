@@ -104,7 +104,7 @@ class Links:
         return f"{settings.address}/wishes/{self.make_preferences_token(person, number)}"
 
     def make_offer_token(self, table: str, seat: int, number: int) -> str:
-        """Return the token to take an offered seat; `number` is that of the seat's link, which then changes."""
+        """Return the token to take an offered seat; it works until the seat has a link with a higher number."""
         return f"{table}.{seat}.{self._derive_token(f'offer/{table}/{seat}/{number}')}"
 
     def make_join_token(self, table: str) -> str:

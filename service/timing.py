@@ -190,8 +190,8 @@ def _find_end_of_rest(at: int, calendar: Calendar) -> int:
     if calendar.quiet is None or not _is_quiet(now.hour, *calendar.quiet):
         return at
     _, end_hour = calendar.quiet
-    morning = now.date() + timedelta(days=1 if now.hour >= end_hour else 0)
-    return _find_moment(morning, end_hour, calendar)
+    days_left = 1 if now.hour >= end_hour else 0  # a night that began today ends tomorrow
+    return _find_moment(now.date() + timedelta(days=days_left), end_hour, calendar)
 
 
 def _is_quiet(hour: int, begin: int, end: int) -> bool:

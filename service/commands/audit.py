@@ -191,7 +191,8 @@ def _audit_logs(args: Namespace, receipts: tuple[Receipt, ...]) -> Iterator[Audi
         return
     store = logs.open_log_store(args.database)
     progress = AuditProgress(args.resume)
-    named = dict.fromkeys((*args.table, *(store.list_tables() if args.all else ())))
+    listed = store.list_tables() if args.all else ()
+    named = dict.fromkeys((*args.table, *listed))  # each once
     tables = [table for table in named if not progress.is_done(store, table)]
     jobs = args.jobs or _choose_jobs(len(tables))
     if jobs > 1:

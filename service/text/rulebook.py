@@ -211,7 +211,8 @@ class _Renderer:
     def _render_body(self, text: str) -> Markup:
         """Render prose, and the examples in it."""
         html, end = Markup(), 0
-        for match in EXAMPLE.finditer(text) if self._game else ():
+        examples = EXAMPLE.finditer(text) if self._game else ()
+        for match in examples:
             caption = Markup(self._render_inline(match[1]))  # noqa: S704 - markdown-it has escaped it
             html += self._render_prose(text[end : match.start()])
             html += lessons.render_example(self._game, match[2], self._language, caption)

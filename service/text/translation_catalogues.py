@@ -111,7 +111,8 @@ def _iter_sentences(path: Path) -> Iterator[str | tuple[str, str]]:
 
 def _iter_texts(sentence: ast.expr) -> Iterator[str]:
     """Yield the text of a literal, and both texts of a conditional expression."""
-    for literal in (sentence.body, sentence.orelse) if isinstance(sentence, ast.IfExp) else (sentence,):
+    literals = (sentence.body, sentence.orelse) if isinstance(sentence, ast.IfExp) else (sentence,)
+    for literal in literals:
         if isinstance(literal, ast.Constant) and isinstance(literal.value, str):
             yield literal.value
 

@@ -186,5 +186,5 @@ class DevPage:
                 moves=moves,
                 version=self.version,
                 table=table,
-                broken=dict.fromkeys(broken),
+                broken=dict.fromkeys(broken),  # each once
             )
