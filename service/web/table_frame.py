@@ -302,7 +302,7 @@ def list_seat_lines(table: Snapshot, me: int | None = None, unreachable: Collect
 
 
 def _describe_status(table: Snapshot, seat: SeatRow, me: int | None, unreachable: bool) -> Sentence:
-    """Say whether the player of a seat has come, or for what the seat waits; letters to `unreachable` come back."""
+    """Say whether the player of a seat has come, or what it waits for; with `unreachable`, letters to it come back."""
     match seat.status:
         case "open":
             return STATUS_OPEN
