@@ -159,7 +159,6 @@ OFF_THE_MIDDLE: Mapping[str, Offset] = {
 BRIDGE_POINTS: Mapping[tuple[int, ...], Offset] = {(0, 2): (0, -30), (1, 3): (-30, 0)}
 BRIDGE_MARKS: Mapping[str, Offset] = {"NS": (0, -30), "EW": (-30, 0)}
 """Where a figure is on a bridge, and where the mark for building one is."""
-
 CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46), "NW": (-46, -46)}
 BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 """How far the second and third figure of a segment are from the first."""
@@ -351,7 +350,8 @@ def locate_segment(tiles: Tiles, cell: str, token: str) -> Point:
     """Return the point of the first figure of a segment; one on a tower is drawn above its base."""
     placed = tiles[cell]
     pieces = PIECES[placed.tile]
-    unturned = pieces[0].segments[pieces[placed.turn].indexes[token]]
+    index = pieces[placed.turn].indexes[token]  # a segment keeps it when its tile is turned
+    unturned = pieces[0].segments[index]
     point = _locate_on_turned_tile(cell, placed, _find_offset(placed.tile, unturned))
     return _shift(point, (0, -ON_TOP_OF_TOWER)) if unturned.kind == "tower" else point
 

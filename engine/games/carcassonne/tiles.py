@@ -221,9 +221,10 @@ def _list_fields(row: dict[str, Any], turn: int) -> Iterator[Segment]:
     The field `345 > 0` reaches three half sides and touches the first city.
     """
     inner = itertools.chain(("inner",), (f"inner{number}" for number in itertools.count(2)))
+    turned_half_sides = 2 * (turn // 90)
     for text in row.get("fields", ()):
         halves, _, cities = text.partition(">")
-        ends = tuple(sorted((int(half) + 2 * (turn // 90)) % 8 for half in halves.strip()))
+        ends = tuple(sorted((int(half) + turned_half_sides) % 8 for half in halves.strip()))
         yield Segment(WINDS[ends[0]] if ends else next(inner), "field", ends, (), tuple(map(int, cities.split())))
 
 
