@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from email.message import EmailMessage
 from random import Random
 
@@ -44,6 +45,7 @@ def new_table(game: Game, app: App, monkeypatch: pytest.MonkeyPatch) -> OpenedTa
     guests = [Invitee(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[: min(game.META.seats)])]
     with monkeypatch.context() as before:
         before.setitem(catalogue.find_all(), game.META.name, game)
+        before.setattr(catalogue, "find", inspect.unwrap(catalogue.find))  # which would remember it
         new_table = apps.open_new(app, game.META.name, {}, guests, Clock(0, hints=True))
     assert apps.load_table(app, new_table.table).game is game
     return new_table
