@@ -138,6 +138,7 @@ def find_board(game: Game) -> ModuleType | None:
     return sys.modules.get(f"{getattr(game, '__package__', None)}.board")
 
 
+@functools.cache
 def _load_edition(newest: Game, edition: int) -> Game:
     """Return an earlier edition: what `make_edition` of the game makes, else its module `edition_1`, and so on."""
     if not 0 < edition < newest.META.edition:
@@ -180,6 +181,7 @@ def reload(name: str) -> None:
             del sys.modules[module]
     importlib.invalidate_caches()
     _clear_caches()
+    _load_edition.cache_clear()
     allow([name])
 
 
