@@ -136,13 +136,16 @@ def require_seat(place: Place) -> int:
 
 
 def find_by_reply_address(app: App, db: Connection, token: str) -> Place:
-    """Return the seat that a reply address belongs to: `table.seat.proof`, which mail programs may capitalise."""
+    """Return the seat that a reply address belongs to; raise Unknown if there is none.
+
+    The token is `table.seat.proof`, which mail programs may capitalise.
+    """
     token = token.lower()
     table, number = links.parse_token(token, 2)
-    seat = next((one for one in queries.list_seats(db, table) if str(one.seat) == number), None)
-    if seat is None or not app.links.is_answer_address(token, table, seat.seat, seat.link_number):
-        raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
-    return Place(table, seat.seat, make_seat_link(app, seat))
+    for seat in queries.list_seats(db, table):
+        if str(seat.seat) == number and app.links.is_answer_address(token, table, seat.seat, seat.link_number):
+            return Place(table, seat.seat, make_seat_link(app, seat))
+    raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
 
 
 def make_seat_link(app: App, seat: Any) -> str:

@@ -71,6 +71,7 @@ def _list_coming_orders(
 
 
 def _add_orders(locked: LockedTable, branch: Branch, coming: list[PlannedMove], always: bool) -> LockedTable:
+    """Order these moves with their conditions, instead of the branch's earlier orders; with `always` without them."""
     if not always:
         return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, coming)
     for move, _ in coming:
@@ -109,9 +110,10 @@ def move_order(locked: LockedTable, place: Place, order: int, number: int) -> Lo
     source_number, at = _find_ordered_move(locked.flush(), place, order)
     source, target = _load_branch(locked, place, source_number), _load_branch(locked, place, number)
     new_source, new_target = _exchange(locked.game, source, target, at)
-    changed = ((source, new_source), (target, new_target))
-    for before, branch in sorted(changed, key=lambda change: change[1].id):
-        locked = _store_moves(locked, replace(before, branch=branch))
+    changed = (replace(source, branch=new_source), replace(target, branch=new_target))
+    # Orders are tried as they were stored: those of the older branch come first.
+    for loaded in sorted(changed, key=lambda loaded: loaded.branch.id):
+        locked = _store_moves(locked, loaded)
     return standing_orders.follow(locked)
 
 
@@ -150,19 +152,21 @@ def _exchange(game: Game, source: _LoadedBranch, target: _LoadedBranch, at: int)
     """
     moves = source.branch.moves
     move, earlier, later = moves[at], moves[:at], moves[at + 1 :]
+    _, text = move
     longer = (*target.branch.moves, move)
     new_target = _make_branch(game, target, longer)
     if len(new_target.moves) == len(longer):
         return _make_branch(game, source, (*earlier, *later)), new_target
-    own_steps = [step for step, (seat, _) in enumerate(target.branch.moves) if seat == target.branch.seat]
-    if own_steps:
-        last = own_steps[-1]
+    own_places = [place for place, (seat, _) in enumerate(target.branch.moves) if seat == target.branch.seat]
+    if own_places:
+        last = own_places[-1]
         targets_move = target.branch.moves[last]
         new_source = _make_branch(game, source, (*earlier, targets_move, *later))
         new_target = _make_branch(game, target, (*target.branch.moves[:last], move, *target.branch.moves[last + 1 :]))
-        if len(new_source.moves) > at and len(new_target.moves) > last:
+        are_both_possible = len(new_source.moves) > at and len(new_target.moves) > last
+        if are_both_possible:
             return new_source, new_target
-    raise Refused("“{move}” is not possible in that branch.", move=move[1])
+    raise Refused("“{move}” is not possible in that branch.", move=text)
 
 
 def _make_branch(game: Game, loaded: _LoadedBranch, moves: Moves) -> Branch:
@@ -187,6 +191,7 @@ def list_orders(db: Connection, place: Place, orders: Sequence[Any]) -> list[Ord
 def _describe_orders(
     number: int, branch: Branch | None, rows: list[tuple[Any, Condition]], seat: int | None
 ) -> OrdersOfBranch:
+    """Describe the orders that were made from one branch, for this seat."""
     orders = tuple(BranchOrder(row.id, _list_last_moves(condition, seat), row.move) for row, condition in rows)
     _, first = rows[0]  # it waits for the fewest moves: if it can never hold, none of the others can
     return OrdersOfBranch(number, branch, orders, first.never_holds)
@@ -194,5 +199,6 @@ def _describe_orders(
 
 def _list_last_moves(condition: Condition, seat: int | None) -> VisibleMoves:
     """Return the moves of others between the previous own move and this one."""
-    last_own = max((step for step, (mover, _) in enumerate(condition.moves) if mover == seat), default=-1)
-    return condition.moves[last_own + 1 :]
+    own_places = [place for place, (mover, _) in enumerate(condition.moves) if mover == seat]
+    first = own_places[-1] + 1 if own_places else 0
+    return condition.moves[first:]

@@ -117,7 +117,10 @@ def play_moves(game: Game, state: Any, branch: Branch) -> PlayedBranch:
 
 
 def begin(app: App, db: Connection, place: Place, seq: int) -> int:
-    """Begin a branch after entry `seq` and return its number; an existing empty one is used again."""
+    """Begin a branch after entry `seq`, or after the last one if the log is shorter; return its number.
+
+    An empty branch that begins there is used again, if the player knew as much of the hidden things then as now.
+    """
     seat, at = require_seat(place), app.now()
     table = snapshots.load_table(app, db, place.table)
     seq = min(seq, table.row.length - 1)
@@ -125,7 +128,8 @@ def begin(app: App, db: Connection, place: Place, seq: int) -> int:
         raise Refused("There is nothing to try out yet; the game has not begun.")
     for branch in list_branches(db, place):
         is_empty = not branch.moves and not branch.name
-        if branch.seq == seq and is_empty and knows_all(table, branch.at) == knows_all(table, at):
+        knows_the_same = knows_all(table, branch.at) == knows_all(table, at)
+        if branch.seq == seq and is_empty and knows_the_same:
             return branch.id
     seed = secrets.token_bytes(32)
     return store_branch(db, Branch(id=0, table=place.table, seat=seat, name="", seq=seq, seed=seed, moves=(), at=at))
@@ -134,7 +138,8 @@ def begin(app: App, db: Connection, place: Place, seq: int) -> int:
 def play(app: App, db: Connection, place: Place, number: int, step: int, seat: int, text: str) -> tuple[int, int]:
     """Make a move for any seat after `step` moves of a branch; return the branch and the step that it leads to.
 
-    A move that the branch has at this step already changes nothing; another move begins a new branch.
+    At the end of the branch the move is added to it. Before that, a move that the branch has at this step already
+    changes nothing, and another move begins a new branch. Raise Refused if the move is not possible.
     """
     table, branch = snapshots.load_table(app, db, place.table), find(db, place, number, lock=True)
     played = play_out(app, db, table, branch)
@@ -155,6 +160,7 @@ def play(app: App, db: Connection, place: Place, number: int, step: int, seat: i
 
 
 def _parse_move(game: Game, state: Any, seat: int, text: str) -> str:
+    """Return the move of the seat's menu that this text means; raise Refused if there is none."""
     seats = len(game.standing(state))
     menu = game.menu(state, seat) if 0 <= seat < seats else ()
     if not menu:
@@ -197,7 +203,7 @@ def deal(app: App, db: Connection, place: Place, number: int) -> int:
 
 
 def take_out(db: Connection, place: Place, number: int, step: int) -> None:
-    """Delete one move of a branch, the first being step 1; later moves that are no longer possible are left out."""
+    """Delete one move of a branch, the first being step 1; the rest is played as far as it is still possible."""
     branch = find(db, place, number, lock=True)
     replace_moves(db, branch, (*branch.moves[: step - 1], *branch.moves[step:]))
 
@@ -222,7 +228,11 @@ def find_previous_step(moves: Moves, step: int) -> int:
     if not 0 < step <= len(moves):
         return 0
     seat, _ = moves[step - 1]
-    return max((earlier for earlier, (mover, _) in enumerate(moves[: step - 1], 1) if mover == seat), default=0)
+    previous = 0
+    for earlier, (mover, _) in enumerate(moves[: step - 1], 1):
+        if mover == seat:
+            previous = earlier
+    return previous
 
 
 def _parse(row: Any) -> Branch:
@@ -235,7 +245,7 @@ def _dump_moves(moves: Sequence[tuple[int, str]]) -> str:
 
 
 def store_branch(db: Connection, branch: Branch) -> int:
-    """Store a new branch, and return the number that the database gives it."""
+    """Store a new branch, and return the number that the database gives it; raise Refused if the seat has too many."""
     own = select(branches.c.id).where(branches.c.table == branch.table, branches.c.seat == branch.seat)
     row = msgspec.structs.asdict(branch) | {"moves": _dump_moves(branch.moves)}
     del row["id"]

@@ -88,7 +88,10 @@ def find(db: Connection, place: Place, number: int) -> GoodMove | None:
 
 
 def list_unanswered(db: Connection) -> list[tuple[int, str, str]]:
-    """Return the hints that have no move yet, with their tables and the visitors who opened these, the oldest first."""
+    """Return the hints that have no move yet, the oldest first, each with its table and the visitor who opened that.
+
+    A table that was opened without a visitor's name counts as a visitor of its own.
+    """
     unanswered = select(hints.c.id, hints.c.table, tables.c.visitor).join(tables).where(hints.c.move == "")
     return [(row.id, row.table, row.visitor or row.table) for row in db.execute(unanswered.order_by(hints.c.id))]
 
@@ -116,6 +119,7 @@ def _compute(app: App, table: Snapshot, seat: int, in_pool: InPool) -> tuple[Mov
 
 
 def _parse(row: Any) -> GoodMove | None:
+    """Return the hint in a row; None if the game went on before one was found."""
     if row.move == NO_MOVE:
         return None
     moves = tuple(map(Move.parse, row.move.split(SEPARATOR))) if row.move else ()

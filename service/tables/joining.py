@@ -6,7 +6,6 @@ to a substitute, who plays on from there.
 
 from __future__ import annotations
 
-import itertools
 import secrets
 from collections.abc import Iterable
 from typing import Any, cast
@@ -66,9 +65,7 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: st
     register.refuse_reserved(name, app.settings.sender_name)
     with at_table(app, table) as work:
         db = work.locked.flush()
-        seat = next((one for one in work.locked.seats if one.status == FREE), None)
-        if seat is None:
-            raise Unknown("Another player was quicker; all seats at this table are taken.")
+        seat = _find_free_seat(work.locked)
         person = register.find_or_create_person(db, address, name, app.now(), language) if address else None
         proven = person is not None and is_proven(app, db, person, visit)
         seat_commands.refuse_second_seat(work.locked, seat.seat, person if proven else None, name)
@@ -78,6 +75,14 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: st
         if person is not None:
             owe_first_letter(work.locked, seat.seat, person)
     return access.make_seat_link(app, seat)
+
+
+def _find_free_seat(locked: LockedTable) -> SeatRow:
+    """Return the first free seat; raise Unknown if there is none any more."""
+    for seat in locked.seats:
+        if seat.status == FREE:
+            return seat
+    raise Unknown("Another player was quicker; all seats at this table are taken.")
 
 
 def is_proven(app: App, db: Connection, person: int, visit: str) -> bool:
@@ -118,7 +123,10 @@ def _lock_as_organiser(app: App, batch: Batch, link: str) -> LockedTable:
 def _find_bot_name(sitting: Iterable[SeatRow]) -> str:
     """Return a name for a bot that no player at the table has."""
     taken = {seat.name.casefold() for seat in sitting}
-    return next(name for number in itertools.count(1) if (name := f"Bot {number}").casefold() not in taken)
+    number = 1
+    while f"Bot {number}".casefold() in taken:
+        number += 1
+    return f"Bot {number}"
 
 
 def make_offer_token(app: App, seat: Any) -> str:
@@ -163,7 +171,10 @@ def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOUR
 
 
 def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str, *, proven: bool) -> LockedTable:
-    """Give the seat to another person with a new link, and delete what the last player stored there."""
+    """Give the seat to another person with a new link, and delete what the last player stored there.
+
+    The last player is owed a letter about it, if the address was proven.
+    """
     number = row.link_number + 1
     queries.clear_seat(locked.flush(), row.table, row.seat)
     if row.proven and row.person is not None and row.person != person:
@@ -231,7 +242,7 @@ def seat_player(locked: LockedTable, seat: SeatRow, holder: ProvenPerson | None)
 
 
 def make_new_table(app: App, db: Connection, table: Snapshot, seat: int, language: str) -> NewTable:
-    """Return the new table for this player, who sits down at once."""
+    """Return a new table with the game, options, clock and players of this one, opened by this player."""
     return NewTable(
         game=table.game.META.name,
         chosen=table.position.options,

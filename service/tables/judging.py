@@ -102,7 +102,10 @@ def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
 
 
 def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTable]:
-    """Carry a command out; if it is refused, the table stays as it was."""
+    """Carry a command out; if it is refused, the table stays as it was.
+
+    The verdict on an accepted command names the first entry that it appended, if it appended one.
+    """
     length = locked.position.length
     try:
         with locked.batch.savepoint():
@@ -183,7 +186,10 @@ def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
 
 
 def _parse(locked: LockedTable, command: SeatCommand) -> Move:
-    """Parse a move; moves of the game come before commands of the table, so that short words work."""
+    """Parse a move; raise Refused with the reason if it is none that the seat can make now.
+
+    Moves of the game come before commands of the table, so that short words work.
+    """
     own = tables.menu(locked.game, locked.position, command.seat)
     vocabulary = move_words.make_vocabulary(locked.game, ())
     with suppress(Refused):
@@ -239,7 +245,10 @@ def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
 
 
 def _find_question(table: Table) -> tuple[object, ...]:
-    """Return what the players are asked to agree to, as the kind of the request and the seat that made it."""
+    """Return what the players are asked to agree to, as the kind of the request and the seat that made it.
+
+    It is empty if they are asked nothing.
+    """
     request = table.seal_request if table.waiting_command else table.undo_request or table.pause_request
     return (type(request), request.seat) if request else ()
 

@@ -72,7 +72,10 @@ def _select_fingerprint(games: tuple[str, ...]) -> Select[Any]:
 def _select_ids(
     conditions: Sequence[ColumnElement[bool]], time: ColumnElement[int], games: Sequence[str] = ()
 ) -> Select[Any]:
-    """Select the tables that meet these conditions and may be shown to all, those with the latest time first."""
+    """Select the tables that meet these conditions and may be shown to all, those with the latest time first.
+
+    They are tables of these games, or without `games` of all that are installed.
+    """
     public = (~tables.c.awaits_confirmation, tables.c.moved_to == "", tables.c.game.in_(games or catalogue.find_all()))
     return select(tables.c.id).where(*conditions, *public).order_by(time.desc(), tables.c.id).limit(MAX_TABLES)
 

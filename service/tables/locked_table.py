@@ -377,7 +377,8 @@ def _compute_time_left(change: SeatChange) -> int | None:
         left = max(left, clock.courtesy)
     if change.begins_turn and not change.continues_turn:
         return timing.compute_turn_time(clock, left)
-    return clock.pace if clock.pace and (change.has_moved or change.continues_turn) and change.is_to_move else left
+    moves_again = change.is_to_move and (change.has_moved or change.continues_turn)
+    return clock.pace if clock.pace and moves_again else left
 
 
 def _compute_time_left_at_entry(change: SeatChange) -> int | None:

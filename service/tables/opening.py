@@ -55,6 +55,7 @@ class Invitee(Struct, frozen=True):
 
     @property
     def status(self) -> str:
+        """The status of this guest's seat, when the table is opened."""
         return STATUS[self.who or ("person" if self.address else "bot")]
 
 
@@ -99,8 +100,12 @@ class NewTable(Struct, frozen=True, kw_only=True):
 
 def seat_first_person(guests: Sequence[Invitee], nonce: str) -> list[Invitee]:
     """Give the first person among the guests this word for the dice, so that this player sits down at once."""
-    first = next((number for number, guest in enumerate(guests) if guest.status == "invited"), None)
-    return [replace(guest, nonce=nonce) if number == first else guest for number, guest in enumerate(guests)]
+    changed = list(guests)
+    for number, guest in enumerate(guests):
+        if guest.status == "invited":
+            changed[number] = replace(guest, nonce=nonce)
+            break
+    return changed
 
 
 def make_clock(app: App, chosen: Clock | int | None) -> Clock:
@@ -194,12 +199,17 @@ def _clean(guest: Invitee) -> Invitee:
 
 def _find_table(db: Connection, key_hash: str | None) -> str | None:
     """Return the table that was opened with this idempotency key; None if there is none, or no key."""
+    if not key_hash:
+        return None
     query = select(tables.c.id).where(tables.c.opening == key_hash)
-    return db.execute(query).scalar_one_or_none() if key_hash else None
+    return db.execute(query).scalar_one_or_none()
 
 
 def _create(app: App, batch: Batch, new: NewTable) -> str:
-    """Create the table with its seats; bots and the organiser sit down at once."""
+    """Create the table with its seats, and return its name; bots and the organiser sit down at once.
+
+    An organiser whose address is not proven is owed the letter to confirm the table.
+    """
     db = batch.flush()
     table, seed, at = secrets.token_hex(8), secrets.token_bytes(32), app.now()
     for guest in new.guests:

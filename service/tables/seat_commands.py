@@ -30,7 +30,7 @@ MODES = get_args(Mode)
 
 
 def carry_out_request(locked: LockedTable, seat: int, verb: str, words: Words) -> LockedTable:
-    """Return the table after one of these commands; letters may be chosen before the game and after it, too."""
+    """Return the table after one of COMMANDS; only `letters` is possible before the game and after it, too."""
     if verb != "letters":
         locked.refuse_closed()
     return COMMANDS[verb](locked, seat, words)
@@ -59,7 +59,7 @@ def take_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     person = _require_person(row)
     letter_settings.add_vacation(locked.flush(), person, span, _find_today(locked, row), locked.settings.vacation)
     if span in locked.position.seats[seat].vacations:
-        return locked
+        return locked  # so submissions from table to table come to an end
     locked = _submit_at_other_tables(locked, person, f"vacation {span[0]} {span[1]}")
     return _append_vacation(locked, seat, span)
 
@@ -86,7 +86,8 @@ def end_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
 def _parse_submitted_days(locked: LockedTable, person: ProvenPerson, words: Words) -> Span:
     """Parse the days of a `home` from another table; raise Refused if the vacation of that first day ends otherwise."""
     first, last = letter_settings.parse_vacation(words)
-    if dict(letter_settings.list_vacations(locked.flush(), person)).get(first, last) != last:
+    stored_last = dict(letter_settings.list_vacations(locked.flush(), person)).get(first)
+    if stored_last is not None and stored_last != last:  # none is stored if it was cancelled
         raise Refused("To end a vacation early write only: home")
     return first, last
 
@@ -227,7 +228,7 @@ def set_presence(db: Connection, place: Place, shown: bool) -> None:
 
 
 def allow_spectators(db: Connection, place: Place, allowed: bool) -> None:
-    """Allow or forbid spectators."""
+    """Allow or forbid spectators; raise Refused unless this is the organiser's seat."""
     if require_seat(place) != queries.find_organiser(queries.list_seats(db, place.table)):
         raise Refused("Only the player who opened this table can allow or forbid spectators.")
     db.execute(update(tables).where(tables.c.id == place.table).values(allows_spectators=allowed))

@@ -148,7 +148,10 @@ def parse_entry_time(body: str) -> int:
 
 
 class TurnIndex(Struct, frozen=True):
-    """The turns of a table: by entry the seats that acted and that moved, and the entry `first` that began the game."""
+    """The turns of a table: by entry the seats that acted and that moved, and the entry `first` that began the game.
+
+    Where only the server acted, or no seat moved in the game, there is None.
+    """
 
     actors: tuple[int | None, ...] = ()
     movers: tuple[int | None, ...] = ()
@@ -163,7 +166,7 @@ class TurnIndex(Struct, frozen=True):
 
     def list_round_starts(self, seat: int | None) -> tuple[int, ...]:
         """Return the entries where this seat's turns begin; for spectators those of the seat that moved first."""
-        own = next((one for one in self.movers if one is not None), None) if seat is None else seat
+        own = self._find_first_mover() if seat is None else seat
         starts, before = list[int](), None
         for seq, mover in enumerate(self.movers):
             if mover is not None:
@@ -172,12 +175,20 @@ class TurnIndex(Struct, frozen=True):
                 before = mover
         return tuple(starts)
 
+    def _find_first_mover(self) -> int | None:
+        """Return the seat that moved first; None if none has moved yet."""
+        for mover in self.movers:
+            if mover is not None:
+                return mover
+        return None
+
     def extend(self, bodies: Iterable[str]) -> TurnIndex:
         """Return the index with more stored entries."""
         headers = [HEADER.decode(body) for body in bodies]
         first = self.first
-        if first is None:
-            first = next((seq for seq, one in enumerate(headers, len(self.actors)) if one.move == "start"), None)
+        for seq, header in enumerate(headers, len(self.actors)):
+            if first is None and header.move == "start":
+                first = seq
         actors = (*self.actors, *(one.seat for one in headers))
         return TurnIndex(actors, (*self.movers, *map(_find_mover, headers)), first)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import msgspec
@@ -73,7 +74,7 @@ def can_hold(order: Any) -> bool:
 
 
 def add_order(locked: LockedTable, seat: int, text: str) -> LockedTable:
-    """Store an order without a condition."""
+    """Store an order without a condition; raise Refused if it is no move, ordered already, or one too many."""
     stored = [order for order in _list_own(locked, seat) if not order.after]
     if not text or len(text) > MAX_ORDER_CHARS:
         raise Refused("Write the move after the word order, such as: order pass")
@@ -90,7 +91,7 @@ def add_order(locked: LockedTable, seat: int, text: str) -> LockedTable:
 def replace_branch_orders(
     locked: LockedTable, seat: int, branch: int, planned: list[tuple[str, Condition]]
 ) -> LockedTable:
-    """Replace the orders that a seat has from a branch."""
+    """Replace the orders that a seat has from a branch; raise Refused if the seat would have too many."""
     _refuse_bots(locked, seat)
     locked = delete_branch_orders(locked, seat, branch)
     of_other_branches = [order for order in _list_own(locked, seat) if order.after]
@@ -118,10 +119,10 @@ def delete_branch_orders(locked: LockedTable, seat: int, branch: int) -> LockedT
 
 
 def cancel(locked: LockedTable, seat: int, arguments: list[str]) -> LockedTable:
-    """Delete the order with this number, or without a number all orders of the seat."""
+    """Delete the order with this number, or without a number all orders of the seat; raise Refused if there is none."""
     own = delete(orders).where(orders.c.table == locked.row.id, orders.c.seat == seat)
     if arguments:
-        own = own.where(orders.c.id == (parse_int(arguments[0]) or 0))
+        own = own.where(orders.c.id == (parse_int(arguments[0]) or 0))  # no order has number 0
     if not locked.flush().execute(own).rowcount:
         raise Refused("There is no such order; it may have been done already.")
     return _store_order_count(locked, seat)
@@ -130,20 +131,22 @@ def cancel(locked: LockedTable, seat: int, arguments: list[str]) -> LockedTable:
 def move_up(db: Connection, table: str, seat: int, number: int) -> None:
     """Exchange an order without a condition with the one before it, so that it is tried first."""
     stored = [order for order in list_orders(db, table, seat) if not order.after]
-    at = next((place for place, order in enumerate(stored) if order.id == number), 0)
-    if not at:
-        raise Refused("There is no such order, or it is the first one already.")
-    for row, new in ((stored[at], stored[at - 1]), (stored[at - 1], stored[at])):
-        db.execute(update(orders).where(orders.c.id == row.id).values(move=new.move, at=new.at))
+    for before, order in pairwise(stored):
+        if order.id == number:
+            # The rows stay, as they are tried in the order of their ids; their moves change places.
+            for row, new in ((order, before), (before, order)):
+                db.execute(update(orders).where(orders.c.id == row.id).values(move=new.move, at=new.at))
+            return
+    raise Refused("There is no such order, or it is the first one already.")
 
 
 def move_branch_up(db: Connection, table: str, seat: int, branch: int) -> None:
     """Exchange the orders of a branch with those of the branch before it, so that they are tried first."""
     rows = [order for order in list_orders(db, table, seat) if order.after and can_hold(order)]
     by_turn = list(dict.fromkeys(row.branch for row in rows))  # the branches, as they are tried
-    at = by_turn.index(branch) if branch in by_turn else 0
-    if not at:
+    if branch not in by_turn[1:]:
         raise Refused("There is no such branch, or it is the first one already.")
+    at = by_turn.index(branch)
     by_turn[at - 1], by_turn[at] = by_turn[at], by_turn[at - 1]
     sorted_rows = sorted(rows, key=lambda row: by_turn.index(row.branch))
     for row, new in zip(rows, sorted_rows, strict=True):
@@ -193,7 +196,10 @@ def _make_one_move(locked: LockedTable) -> LockedTable | None:
 
 
 def _make_ordered_move(locked: LockedTable, seat: int) -> LockedTable | None:
-    """Make the first ordered move that is legal; its order is deleted, even if the game raises an error."""
+    """Make the first ordered move that is legal; return None if there is none.
+
+    Its order is deleted, even if the game raises an error; then the next one is tried.
+    """
     for order, move in _list_legal_orders(locked, seat):
         _delete(locked, order)
         locked = _store_order_count(locked, seat)
@@ -204,7 +210,7 @@ def _make_ordered_move(locked: LockedTable, seat: int) -> LockedTable | None:
 
 
 def _make_only_move(locked: LockedTable, seat: int) -> LockedTable | None:
-    """Make the move of a seat that has no choice; return None if it has one."""
+    """Make the move of a seat that has only one; return None if it has a choice, or if the game raises an error."""
     only = bots.find_only_move(locked.game, locked.position, seat, locked.row.seed)
     return _try_move(locked, seat, only) if only else None
 

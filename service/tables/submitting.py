@@ -161,7 +161,8 @@ def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | Non
     seconds = app.settings.verdict_wait if seconds is None else seconds
     began = time.perf_counter()
     app.verdicts.listen()
-    may_be_judged = not (submitted.new and submitted.was_awaited)
+    # A verdict that was published before this process could receive it is found in the database.
+    may_be_judged = not submitted.new or not submitted.was_awaited
     verdict = _load_verdict_now(app, submitted) if may_be_judged else None
     if verdict is None:
         message = app.verdicts.wait(submitted.number, seconds)
@@ -194,7 +195,7 @@ def _load_verdict_now(app: App, submitted: StoredSubmission) -> Verdict | None:
 
 
 def decode_verdict(message: bytes | None, submitted: StoredSubmission) -> Verdict | None:
-    """Decode a published verdict; None if it is about another submission."""
+    """Decode a published verdict; None if there is no message, or if it is about another submission."""
     with suppress(msgspec.MsgspecError):
         decoded = VERDICT_MESSAGE.decode(message or b"")
         return decoded.verdict if decoded.table == submitted.table else None
@@ -333,7 +334,7 @@ class MoveIntake:
         self._thread: threading.Thread | None = None
 
     def add(self, move: LinkedMove, receive: Receive) -> None:
-        """Store a move soon, and call this function with the outcome."""
+        """Store a move soon, and call this function with the outcome, in the thread of the intake."""
         self._waiting.put((move, receive))
         if self._thread is None:
             self._start()

@@ -105,7 +105,7 @@ def list_newest(connection: Connection, table: str) -> list[Remark]:
 
 
 def list_since(connection: Connection, table: str, seat: int, at: int) -> list[Remark]:
-    """Return the remarks of others from this time on, as many as fit into a letter."""
+    """Return the latest remarks of others from this time on, as many as fit into a letter; the newest at the end."""
     others = select(talk).where(talk.c.table == table, talk.c.seat != seat, talk.c.at >= at)
     return _make_remarks(connection.execute(others.order_by(talk.c.id.desc()).limit(MAX_IN_LETTER)).all())
 

@@ -146,6 +146,7 @@ def parse_file(raw: bytes) -> TransferFile:
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
+    """Raise ValueError if an object in JSON has a name twice; `json.loads` calls this with the pairs of each object."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a name appears twice")
 
@@ -158,7 +159,7 @@ def _compute_check(file: TransferFile) -> str:
 
 
 def export_tables(app: App, db: Connection, names: Sequence[str], to: str) -> TransferFile:
-    """Take these tables out: from this transaction on they are not played on this server."""
+    """Return the file with these tables; from this transaction on they are not played on this server."""
     indexes = dict[int, int]()  # of people: the index in the file by the id in the database
     rows = [_lock_row(db, name) for name in sorted(set(names))]
     transferred = tuple(_export_table(db, row, indexes) for row in rows)
@@ -216,7 +217,7 @@ def _export_table(db: Connection, row: TableRow, indexes: dict[int, int]) -> Tra
 
 
 def _audit(whole: Export, *, over: bool) -> Game:
-    """Return the game of this log; raise Refused if the log is not sound."""
+    """Audit a log: return its game, or raise Refused if the log is not sound."""
     game = catalogue.find(whole.game, whole.edition)
     finding = audit.audit(game, whole, running=not over, verify_signature=beacon.is_signed).finding
     if finding:
@@ -225,6 +226,7 @@ def _audit(whole: Export, *, over: bool) -> Game:
 
 
 def _export_seat(seat: SeatRow, indexes: dict[int, int]) -> TransferredSeat:
+    """Return a seat as the file has it, and give its person an index there."""
     person = None if seat.person is None else indexes.setdefault(seat.person, len(indexes))
     rest = {name: getattr(seat, name) for name in TransferredSeat.__struct_fields__ if name != "person"}
     return TransferredSeat(person, **rest)
@@ -259,6 +261,7 @@ def import_tables(app: App, db: Connection, file: TransferFile) -> None:
         raise Refused("These tables go to {there}, and this server is {here}.", there=file.new_server, here=address)
     for one in file.tables:
         _make_room(db, one.log)
+    # People are stored in the order of their addresses everywhere, so that two transactions cannot deadlock.
     in_lock_order = sorted((person.address, index) for index, person in enumerate(file.people))
     persons = {index: _import_person(db, file.people[index], app.now()) for _, index in in_lock_order}
     for one in file.tables:
@@ -266,7 +269,10 @@ def import_tables(app: App, db: Connection, file: TransferFile) -> None:
 
 
 def _make_room(db: Connection, whole: Export) -> None:
-    """Delete the rows of a table that comes back; raise Refused if another table has its name here."""
+    """Delete the rows of a table that comes back; the links of its seats still lead there.
+
+    Raise Refused if it never left, or if its log does not begin with the log that left.
+    """
     row = queries.lock_table(db, whole.table)
     if row is None:
         return
@@ -287,7 +293,7 @@ def _store_former_link(db: Connection, table: str, seat: int | None, link: str) 
 
 
 def _import_person(db: Connection, one: Person, at: int) -> int:
-    """Return the id of this person; a person whom this server knows already keeps the own settings."""
+    """Return the id of this person; a person whom this server knows already keeps the settings from here."""
     address = register.clean_address(one.address)
     by_address = select(people.c.id).where(people.c.address == address)
     is_new = db.execute(by_address).scalar_one_or_none() is None
@@ -298,7 +304,10 @@ def _import_person(db: Connection, one: Person, at: int) -> int:
 
 
 def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict[int, int], elapsed: int) -> None:
-    """Store a table; `elapsed` is the number of seconds since it was exported."""
+    """Store a table with all that belongs to it, and owe its players letters with their new links.
+
+    `elapsed` is the number of seconds since it was exported.
+    """
     whole, name = one.log, one.log.table
     game = _audit(whole, over=one.ended_at is not None)
     bodies = [canonical_json.encode(link.entry) for link in whole.entries]

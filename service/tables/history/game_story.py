@@ -63,10 +63,19 @@ def load_chances(app: App, db: Connection, table: Snapshot, at: int) -> ChanceHi
     points = _load_chance_history(app, db, table) if table.position.phase == "over" else ()
     if len(points) < 2:
         return None
-    current = max((number for number, point in enumerate(points) if point.seq <= at), default=0)
+    current = _find_current_point(points, at)
     point_width = WIDTH / (len(points) - 1)
     lines = tuple(_make_line(points, seat, current, point_width) for seat in range(len(table.seats)))
     return ChanceHistory(lines, round(current * point_width, 1), _find_swings(points, point_width))
+
+
+def _find_current_point(points: Sequence[ChancePoint], at: int) -> int:
+    """Return the number of the last point up to entry `at`; the first point if all are later."""
+    current = 0
+    for number, point in enumerate(points):
+        if point.seq <= at:
+            current = number
+    return current
 
 
 def _find_swings(points: Sequence[ChancePoint], point_width: float) -> tuple[Swing, ...]:
@@ -182,6 +191,7 @@ def make_story(name: str, edition: int, bodies: tuple[str, ...]) -> Story:
 
 
 def _store(app: App, table: Snapshot, made: Story) -> None:
+    """Store and cache a story; it replaces the request for it, or the story of a shorter log."""
     row = {"length": table.row.length, "at": app.now(), "body": msgspec.json.encode(made).decode()}
     with app.store.writing() as db:
         if queries.insert_new(db, stories, {"table": table.row.id, **row}) is None:

@@ -218,12 +218,12 @@ class Frame(Struct, frozen=True):
 
     @property
     def before(self) -> int | None:
-        """The entry that began this round, or if this is that entry, the round before."""
+        """The entry that began this round, or if this is that entry, the round before; None if there is none."""
         return max((start for start in self.rounds if start < self.at), default=None)
 
     @property
     def after(self) -> int | None:
-        """The entry that begins the next round."""
+        """The entry that begins the next round; None in the last one."""
         return min((start for start in self.rounds if start > self.at), default=None)
 
 
@@ -243,7 +243,8 @@ def load_frame(
 ) -> Frame:
     """Return the position after an entry, with what a replay shows beside it.
 
-    Without a number it is the last entry, or entry `begin` if the replay begins there; none is before `begin`.
+    Without a number it is the last entry. A replay that begins with entry `begin` has none before it, and shows that
+    one where no number is given.
     """
     index, start = _load_turns(app, db, table)
     last = table.row.length - 1
@@ -290,7 +291,7 @@ def load_past_stage(
 
 
 def _load_turns(app: App, db: Connection, table: Snapshot) -> tuple[TurnIndex, int]:
-    """Return which seat moved when, and the entry that began the game."""
+    """Return which seat moved when, and the entry that began the game; raise Refused before the game."""
     index = snapshots.load_turn_index(app.caches, db, table.row)
     if index.first is None:
         raise Refused("There is nothing to replay yet; the game has not begun.")
@@ -342,6 +343,7 @@ def write_transcript(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
 
 
 def _list_transcript_lines(db: Connection, table: Snapshot, reader: Viewpoint) -> Iterator[TranscriptLine]:
+    """Yield a line for each entry, as far as the reader may know it."""
     narrator = _make_narrator(table, reader)
     for entry in snapshots.load_entries(db, table):
         visible = entry if table.position.phase == "over" else log.redact(table.game, entry, reader.seat)
