@@ -62,7 +62,8 @@ def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> Ans
 def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> AnsweredClaim:
     """Record that this person does not have this seat: no letter about it comes any more.
 
-    The player who typed the address plays on without one. If that player opened the table, it invites no other.
+    The player who typed the address plays on without one. If the table still waits for its organiser's confirmation,
+    all other seats lose their addresses too, and no invitation is sent.
     """
     with at_table(app, table) as work:
         seat = _find_own_seat(work.locked, person, number)
@@ -80,14 +81,14 @@ def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> Answ
 
 def _find_own_seat(locked: LockedTable, person: ProvenPerson, number: int) -> SeatRow:
     """Return this seat; raise Unknown if it does not have this person's address."""
-    own = next((seat for seat in locked.seats if (seat.seat, seat.person) == (number, person.id)), None)
-    if own is None:
-        raise Unknown("No seat at this table has your address any more.")
-    return own
+    for seat in locked.seats:
+        if (seat.seat, seat.person) == (number, person.id):
+            return seat
+    raise Unknown("No seat at this table has your address any more.")
 
 
 def prove_by_invitation(app: App, db: Connection, place: Place) -> None:
-    """Record the proof of a player who takes a seat by the link in an invitation."""
+    """Record the proof of a player who takes a seat by the link in an invitation; any other link proves nothing."""
     if place.seat is None:
         return
     guest = proof.check_invitation(app.settings, queries.list_seats(db, place.table), place.seat)
@@ -96,9 +97,10 @@ def prove_by_invitation(app: App, db: Connection, place: Place) -> None:
 
 
 def correct_address(app: App, link: str, text: str) -> None:
-    """Replace the organiser's mistyped address: send the confirmation to the new one and delete the old one.
+    """Replace the organiser's mistyped address, and owe the new one the letter to confirm the table.
 
-    An address that got a letter stays stored, so that this form cannot send letters without limit.
+    The person of the old address is deleted, unless that address has another seat or was sent a letter: what was sent
+    counts for the limits, so that this form cannot send letters without limit.
     """
     with access.writing_at(app, link) as (connection, place):
         address = register.clean_address(text)
@@ -107,9 +109,9 @@ def correct_address(app: App, link: str, text: str) -> None:
         seat = queries.find_organiser(sitting)
         if seat is None or seat != place.seat or row is None or not row.awaits_confirmation:
             raise Refused("This address is confirmed already, or is not yours to change.")
-        own = sitting[seat]
+        own, others = sitting[seat], [one for one in sitting if one.seat != seat]
         person = register.find_or_create_person(connection, address, own.name, app.now())
-        if any(other.person == person and other.status == "invited" for other in sitting if other.seat != seat):
+        if any(other.person == person and other.status == "invited" for other in others):
             raise Refused("You have invited this address to the table; please give your own.")
         limits.refuse_many_tables(connection, app.settings, person, app.now(), proven=False)
         queries.change_seat(connection, place.table, seat, person=person)

@@ -7,6 +7,7 @@ signs in.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -69,19 +70,24 @@ def list_running(app: App, db: Connection, person: int) -> list[MyTable]:
     """Return tables that have not ended; the most urgent first."""
     query = _select_tables(person).where(tables.c.phase != "over").order_by(tables.c.opened_at, tables.c.id)
     own = _load(app, db, db.execute(query).all())
-    return sorted(own, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
+    return sorted(own, key=lambda mine: (not mine.to_move, _rank_deadline(mine.due_at)))
 
 
 def list_turns(app: App, db: Connection, person: int) -> list[MyTable]:
     """Return tables where this person is to move; the most urgent first."""
     rows = _load(app, db, db.execute(_select_tables(person).where(*IS_TURN)).all())
-    return sorted(rows, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
+    return sorted(rows, key=lambda mine: (_rank_deadline(mine.due_at), mine.at))
+
+
+def _rank_deadline(due_at: int | None) -> float:
+    """Return a deadline as a number to sort by; a turn without one comes last."""
+    return math.inf if due_at is None else due_at
 
 
 def list_waiting_links(app: App, db: Connection, person: int, except_table: str) -> list[str]:
     """Return the links of this person's tables, except one, where it is the person's turn; the most urgent first."""
     rows = db.execute(_select_tables(person).where(*IS_TURN, tables.c.id != except_table)).all()
-    by_urgency = sorted(rows, key=lambda row: (row.due_at is None, row.due_at or 0, row.opened_at))
+    by_urgency = sorted(rows, key=lambda row: (_rank_deadline(row.due_at), row.opened_at))
     return [access.make_seat_link(app, row) for row in by_urgency]
 
 

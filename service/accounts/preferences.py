@@ -205,5 +205,6 @@ def require_table(db: Connection, recipient: Recipient, table: str) -> TableOfRe
 
 
 def _store(app: App, recipient: Recipient, **values: Any) -> None:
+    """Change columns of this person's row, in a transaction of its own."""
     with app.store.writing() as connection:
         connection.execute(update(people).where(people.c.id == recipient.id).values(**values))

@@ -104,7 +104,11 @@ def _parse(row: Any) -> StoredLetter:
     """Parse the message in a row of the mailbox."""
     message = message_from_bytes(row.raw, policy=policy.default)
     assert isinstance(message, EmailMessage)
-    bodies = {kind: part.get_content() for kind in ("plain", "html") if (part := message.get_body((kind,))) is not None}
+    bodies = dict[str, str]()
+    for kind in ("plain", "html"):
+        body = message.get_body((kind,))
+        if body is not None:
+            bodies[kind] = body.get_content()
     pictures = {
         str(part["Content-ID"]).strip("<>"): part.get_payload(decode=True)
         for part in message.walk()

@@ -42,7 +42,10 @@ class Source(Struct, frozen=True):
 
 
 def parse_source(text: str) -> Source:
-    """Parse the setting of a beacon: addresses, public key, genesis and period, separated by spaces."""
+    """Parse the setting of a beacon: addresses, public key, genesis and period, separated by spaces.
+
+    Raise Refused if one of them is missing or wrong.
+    """
     words = text.split()
     addresses, rest = words[:-3], words[-3:]
     try:
@@ -87,6 +90,7 @@ def is_signed(key: str, number: int, signature: str) -> bool:
         public, generator = _load_points(key)
     except ValueError:
         return False
+    # A signature is valid if its pairing with the generator equals the pairing of the hash with the public key.
     return bool(GT.pairing_check([point, -G1Point.hash_to_curve(message, DOMAIN)], [generator, public]))
 
 

@@ -76,7 +76,10 @@ def is_public(number: NumericAddress) -> bool:
 
 
 def resolve(host: str) -> list[str]:
-    """Ask the name servers of this machine for the addresses of a host: those of IPv4 first, then those of IPv6."""
+    """Ask the name servers of this machine for the addresses of a host: those of IPv4 first, then those of IPv6.
+
+    Raise Unreachable if its name is not found.
+    """
     from dns.exception import DNSException  # 2 MB that a server without webhooks does not need
     from dns.resolver import NoResolverConfiguration, resolve_name
 
@@ -143,7 +146,10 @@ class SafeClient:
             raise Unreachable("{host} did not answer.", host=parts.hostname) from error
 
     def _find_numbers(self, parts: SplitResult) -> list[str]:
-        """Return the numeric addresses of a host; raise ForbiddenAddress unless all of them are allowed."""
+        """Return the numeric addresses of a host to try, at most one more than MAX_TRIED_NUMBERS.
+
+        Raise ForbiddenAddress unless all of the host's addresses are allowed, or Unreachable if it has none.
+        """
         host = parts.hostname or ""
         numbers = [host] if _parse_number(host) else self._resolve(host)
         parsed = [_parse_number(number) for number in numbers]

@@ -49,13 +49,13 @@ class TableLetterSettings(Struct, frozen=True, omit_defaults=True):
 
 
 def parse_settings(text: str) -> LetterSettings:
-    """Parse the stored settings of a person."""
+    """Parse the stored settings of a person; where none are stored, return the default ones."""
     settings: LetterSettings = make_decoder(LetterSettings).decode(text) if text else LetterSettings()
     return settings
 
 
 def parse_table_settings(text: str) -> TableLetterSettings:
-    """Parse the stored settings of one table."""
+    """Parse the stored settings of one table; where none are stored, all are UNSET."""
     settings: TableLetterSettings = make_decoder(TableLetterSettings).decode(text) if text else TableLetterSettings()
     return settings
 
@@ -101,7 +101,7 @@ MAX_DAYS_AHEAD = 366
 
 
 def parse_vacation(words: list[str]) -> Span:
-    """Parse the first and the last day."""
+    """Parse the first and the last day; raise Refused unless the words are two dates."""
     try:
         first, last = map(date.fromisoformat, words)
     except ValueError:

@@ -89,7 +89,11 @@ def check_confirm_link(app_links: Links, db: Connection, row: Any, token: str, n
 
 
 def check_sign_in_link(app_links: Links, row: Any, token: str, now: int) -> ProvenPerson | None:
-    """Return the person of this row; None if there is none, or if the token is wrong, used or expired."""
+    """Return the person of this row; None if there is none, or if the token is wrong, used or expired.
+
+    It is used if the person has signed in since it was made, and wrong if all sessions were ended since: the person's
+    number `sessions` has then grown.
+    """
     _, written = links.parse_token(token, 2)
     at = parse_int(written) or 0
     if row is None or not links.is_same_secret(app_links.make_sign_in_token(row.id, row.sessions, at), token):

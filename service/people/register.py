@@ -281,6 +281,7 @@ def _load_lookalikes() -> Lookalikes:
     dots = {other for letter, other in pairs if letter == "." and not other.isdecimal()}
     by_letter = _choose_replacements(pairs)
     raised = {letter for letter, other in by_letter.items() if other == by_letter["·"]}
+    # Browsers take “。” for a dot. The table lacks “⸳”, and has the Arabic zeros “٠” and “۰” as full stops.
     return Lookalikes(by_letter, frozenset({"。", *dots}), frozenset({*"·⸳٠۰", *raised}))
 
 
@@ -294,10 +295,18 @@ def _choose_replacements(pairs: list[tuple[str, str]]) -> dict[str, str]:
     for start in near:
         if start not in chosen:
             group = _collect_lookalikes(near, start)
-            # A pair such as “rn” replaces “m”, because a text of two letters cannot be replaced letter by letter.
-            best = min(group, key=lambda one: (len(one) == 1, not one.isascii(), not one.isalpha(), one))
-            chosen |= dict.fromkeys(group, best)
+            chosen |= dict.fromkeys(group, min(group, key=_rank_replacement))
     return {letter: other for letter, other in chosen.items() if len(letter) == 1}
+
+
+def _rank_replacement(text: str) -> tuple[bool, bool, bool, str]:
+    """Return the rank of a text as the replacement of those that look like it; the lowest rank is the best.
+
+    A pair such as “rn” comes before “m”, because a text of two letters cannot be replaced letter by letter. Then ASCII
+    comes before other signs, and letters before others.
+    """
+    is_single, is_foreign, is_no_letter = len(text) == 1, not text.isascii(), not text.isalpha()
+    return is_single, is_foreign, is_no_letter, text
 
 
 def _collect_lookalikes(near: dict[str, set[str]], start: str) -> set[str]:

@@ -100,7 +100,7 @@ def wants_group(person: ColumnElement[Any], group: str) -> ColumnElement[bool]:
 
 
 def insert_deliveries(db: Connection, now: int, confirms: bool, numbers: Sequence[int] | None = None) -> bool:
-    """Insert the missing deliveries of the letters with these numbers, or of all fresh letters; True if any.
+    """Insert the missing deliveries of the letters with these numbers, or of all fresh letters; return whether any.
 
     The post calls this for each letter that it takes in hand: so no delivery is lost, even if no other worker runs.
     """
@@ -139,7 +139,7 @@ def end_delivery(db: Connection, delivery: int, now: int, outcome: str) -> None:
 
 
 def postpone_delivery(db: Connection, delivery: int, due_at: int, tries: int, why: str = "") -> None:
-    """Make a delivery due later."""
+    """Make a delivery due later, with the number of its tries and the reason why it failed."""
     db.execute(update(deliveries).where(deliveries.c.id == delivery).values(due_at=due_at, tries=tries, outcome=why))
 
 

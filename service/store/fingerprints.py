@@ -63,8 +63,10 @@ class TableParts(Struct, frozen=True):
     visit: str = ""
 
     def load(self, db: Connection) -> Fingerprint:
+        """Load the rows of the table, and of a visitor who is signed in, with the open turns of that person."""
         rows = fetch(db, TABLE, {"key_table": self.table})
-        for visitor in fetch(db, VISIT, {"key_visit": self.visit}) if self.visit else ():  # one row, or none
-            person, *_ = visitor
-            rows += [visitor, *fetch(db, OPEN_SEATS, {"key_person": person})]
+        if self.visit:
+            for visitor in fetch(db, VISIT, {"key_visit": self.visit}):  # one row, or none
+                person, *_ = visitor
+                rows += [visitor, *fetch(db, OPEN_SEATS, {"key_person": person})]
         return rows

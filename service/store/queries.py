@@ -188,7 +188,7 @@ def list_entries(db: Connection, table: str, first: int = 0, end: int = AFTER_LA
 
 
 def list_entries_at(db: Connection, places: Sequence[tuple[str, int]]) -> list[EntryRow]:
-    """Return the entries with these numbers at these tables."""
+    """Return the entries at these places, which are pairs of a table and a number, in the order of both."""
     return [EntryRow(*row) for row in db.execute(ENTRIES_AT, {"places": places})] if places else []
 
 
@@ -205,7 +205,10 @@ def update_seat(db: Connection, table: str, update: SeatUpdate) -> None:
 
 
 def change_seat(db: Connection, table: str, seat: int, **columns: Any) -> None:
-    """Change columns of a seat that no entry changes, such as its player; a new link ends all former links."""
+    """Change columns of a seat that no entry changes, such as its player.
+
+    A new link ends all former links, and deletes the time when the player of the old one was here.
+    """
     if "link" in columns:
         columns["seen_at"] = None
     db.execute(update(seats).where(seats.c.table == table, seats.c.seat == seat).values(**columns))
@@ -221,10 +224,14 @@ def clear_seat(db: Connection, table: str, seat: int) -> None:
 
 
 def find_organiser(rows: Sequence[SeatRow]) -> int | None:
-    """Return the seat of the player who opened the table: the first with an address, or the first that is no bot's."""
+    """Return the seat of the player who opened the table: the first with an address, or else the first player's.
+
+    Return None if no player has a seat.
+    """
     with_address = [row.seat for row in rows if row.person is not None]
     players = [row.seat for row in rows if row.status not in ("bot", "open")]
-    return next(iter(with_address or players), None)
+    candidates = with_address or players
+    return candidates[0] if candidates else None
 
 
 def select_organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:

@@ -41,8 +41,10 @@ def _make_partial_index(
 def _set_conditions(_: MetaData, connection: Connection, **__: object) -> None:
     """Set the conditions of all indexes for the database in which they are created."""
     dialect = connection.dialect.name
-    for index in (index for table in metadata.tables.values() for index in table.indexes if index.info):
-        index.dialect_kwargs[f"{dialect}_where"] = text(index.info[dialect])
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            if index.info:
+                index.dialect_kwargs[f"{dialect}_where"] = text(index.info[dialect])
 
 
 server_facts = Table(
