@@ -44,7 +44,7 @@ class Shares:
         self._own = defaultdict[str, float](float)
 
     def load(self) -> Mapping[str, float]:
-        """Return the seconds by visitor."""
+        """Return the seconds by visitor; those of this worker alone if Redis has none, or is away."""
         shared: Any = {}
         with suppress(RedisError):
             shared = self._redis.hgetall(self._make_key())
@@ -110,9 +110,9 @@ def find_next_task(app: App, done: Set[TaskKey], spent: Mapping[str, float]) -> 
     with app.store.reading() as db:
         tasks = [*_list_hints(db), *list_bot_tasks(db, app.now())]
     open_tasks = [task for task in tasks if task.key not in done]
-    return min(
-        open_tasks, key=lambda task: (not task.is_awaited, spent.get(task.visitor, 0), not task.hint), default=None
-    )
+    # False is before True in this order.
+    open_tasks.sort(key=lambda task: (not task.is_awaited, spent.get(task.visitor, 0), not task.hint))
+    return open_tasks[0] if open_tasks else None
 
 
 def _list_hints(db: Connection) -> Iterator[BotTask]:
@@ -191,7 +191,9 @@ def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> 
     own = (submissions.c.table == place.table, submissions.c.seat == place.seat, submissions.c.source == "bot")
     rows = db.execute(select(submissions).where(*own, submissions.c.key.startswith(f"{length}/"))).all()
     pause_s = min(2 ** len(rows), MAX_PAUSE_S)
-    if any(row.accepted is not False or row.at + pause_s > app.now() for row in rows):
+    has_unrefused = any(row.accepted is not False for row in rows)
+    is_pausing = any(row.at + pause_s > app.now() for row in rows)
+    if has_unrefused or is_pausing:
         return None
     return frozenset(Move.parse(row.move) for row in rows)
 

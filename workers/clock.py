@@ -109,7 +109,8 @@ class Ticker:
         self._quiet_until = 0.0
         was_due = tick(self._app)
         if version is not None and not was_due:
-            self._quiet_until, self._quiet_version = _try("find_next_look", self._find_next_look) or 0.0, version
+            self._quiet_until = _try("find_next_look", self._find_next_look) or 0.0
+            self._quiet_version = version
 
     def wait_while_quiet(self) -> bool:
         """Wait while the server is quiet, and return True; False if it is not, or as soon as it writes something."""
@@ -195,7 +196,7 @@ def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
         return  # a move is being judged there, or another clock was quicker
     next_at = timing.find_next_reminder(seat.due_at, leads, app.now())
     db.execute(update(seats).where(*same).values(remind_at=next_at))
-    earlier = [lead for lead in leads if seat.due_at - lead < seat.remind_at]
+    earlier = [lead for lead in leads if seat.due_at - lead < seat.remind_at]  # the reminders of this turn before it
     kind = f"reminder/{len(earlier)}" if earlier else "reminder"
     letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": kind}
     is_new = ~exists().where(*(letters.c[name] == value for name, value in letter.items()))
@@ -240,9 +241,9 @@ def choose_consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
         case "resign":
             return Move("miss", (str(seat), "resign"))
     menu = engine_table.menu(snapshot.game, snapshot.position, seat)
-    skips = map(Move, snapshot.game.META.skips if snapshot.clock.late == "skip" else ())
-    harmless = [move for move in skips if menus.allows(menu, move)]
-    move = harmless[0] if harmless else bots.choose(app, snapshot, seat)
+    skips = [Move(verb) for verb in snapshot.game.META.skips] if snapshot.clock.late == "skip" else []
+    legal_skips = [skip for skip in skips if menus.allows(menu, skip)]
+    move = legal_skips[0] if legal_skips else bots.choose(app, snapshot, seat)
     return Move("expire", (str(seat), move.verb, *move.args))
 
 

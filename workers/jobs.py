@@ -40,13 +40,13 @@ class ClaimedRow(Protocol):
 
 Row = TypeVar("Row", bound=ClaimedRow)
 AfterCommit = Callable[[], None]
-Claim = Callable[[Connection, Sequence[str], str | None], Sequence[Row]]
+Claim = Callable[[Connection, Sequence[str], str | None], Sequence[Row]]  # the tables to skip, and the only one to take
 Process = Callable[[App, Connection, Sequence[Row]], AfterCommit]
 OnFailure = Callable[[App, Sequence[Row], Exception], None]
 
 
 def set_app(app: App) -> None:
-    """Set the app that the jobs of this process work for."""
+    """Set the app that the jobs of this process work for, and end an earlier request to stop."""
     _apps[:] = [app]
     _stopping.clear()
 
@@ -146,7 +146,7 @@ def process_claimed(
     lock_timeout: str | None = None,
     table: str | None = None,
 ) -> Sequence[Row]:
-    """Claim rows and process them in one transaction; return them.
+    """Claim rows and process them in one transaction; return them. With `table`, only its rows are claimed.
 
     What `process` returns is called after the commit. If several rows fail together, each is tried alone. A row that
     fails alone stays in line, and its table is added to `skipped`.
@@ -186,7 +186,8 @@ def _skip(table: str, error: Exception, skipped: set[str]) -> None:
 def try_table(table: str, work: Callable[[], object], failure: str, **words: object) -> bool:
     """Do one table's work; its error is logged and does not stop the work for other tables.
 
-    Return False if the work itself failed; a table that is locked or waits for its game is tried again by itself.
+    Return False if the work itself failed; a table that is locked or waits for its game is tried again by itself. Raise
+    the error of a database that is unavailable: the work for other tables would fail, too.
     """
     try:
         work()

@@ -166,6 +166,7 @@ class Pool:
                 self._end()
 
     def _end(self) -> None:
+        """End the process if there is one; the caller holds the lock."""
         if self._process is not None:
             self._process.end()
             self._process = None

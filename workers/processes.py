@@ -31,9 +31,9 @@ from service.hosting import local_mailbox
 from service.memory import MemoryReleaser
 from service.settings import EMBEDDED, parse_listening_address
 from service.wakeups import JOBS
-from workers import clock, process_pool, residents
+from workers import clock, jobs, process_pool, residents
 from workers.incoming import inbox
-from workers.jobs import end_wait, request_stop, set_app
+from workers.jobs import set_app
 
 TICK_S = 1.0
 MIN_PAUSE_S = 0.05  # after a tick that took longer
@@ -52,8 +52,11 @@ class WithoutOutages(logging.Filter):
     """Drops RQ's long log lines about a Redis that is away, which `Wakeups` logs in one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        error, text = record.exc_info[1] if record.exc_info else None, record.getMessage()
-        return not isinstance(error, RedisError) and not any(word in text for word in REDIS_AWAY)
+        """Return whether a line is written."""
+        error = record.exc_info[1] if record.exc_info else None
+        text = record.getMessage()
+        is_outage = isinstance(error, RedisError) or any(word in text for word in REDIS_AWAY)
+        return not is_outage
 
 
 class UnknownJob(Exception):
@@ -111,10 +114,13 @@ class ProcessWorker(SimpleWorker):
             pipeline.execute()
 
     def request_stop(self, signum: int | None, frame: FrameType | None) -> None:
-        """Stop the running job after its next step: a host waits ten seconds, and a night's letters take longer."""
-        request_stop()
+        """Stop the running job after its next step: a process that works on is killed ten seconds later.
+
+        To send all letters of a night takes longer than that.
+        """
+        jobs.request_stop()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
-        end_wait()
+        jobs.end_wait()  # last, because it raises WaitInterrupted if this process waits for work
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
         """Tell Redis that this worker is alive; RQ asks for that more often than is needed."""
@@ -180,6 +186,7 @@ def run_each(names: Sequence[str], prepare: Prepare) -> None:
 
 
 def _fork(prepare: Prepare, name: str) -> multiprocessing.process.BaseProcess:
+    """Start the child process that does the work of this name."""
     process = multiprocessing.get_context("fork").Process(
         target=_run_child, args=(prepare, name), name=name, daemon=True
     )
@@ -261,7 +268,7 @@ def run_embedded(app: App) -> Iterator[None]:
     finally:
         stop.set()
         app.store.written.set()  # for the clock
-        request_stop()
+        jobs.request_stop()
         process_pool.stop()
         _wake_until_ended(app, threads)
         for server in servers:

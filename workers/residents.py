@@ -24,7 +24,7 @@ from workers.outgoing import channel_deliveries, follower_news, post
 
 log = structlog.get_logger()
 
-STAY_S = 300.0  # RQ takes a worker that does not tell for 420 seconds that it is alive for dead
+STAY_S = 300.0  # RQ takes a worker for dead after 420 seconds without a sign of life
 WAIT_S = 75.0  # for one wake-up; a signal to stop ends it
 EMBEDDED_STAY_S = EMBEDDED_WAIT_S = float(DAY_S)  # the embedded service wakes its threads when they have to end
 FLUSH_PAUSE_S = 1.0
@@ -77,12 +77,16 @@ def _run_job(job: str) -> None:
 
 def _limit_work(job: str) -> BaseDeathPenalty:
     """Raise JobTimeoutException in this thread if the block takes longer than the work of this job may."""
-    is_process = threading.current_thread() is threading.main_thread()
-    return (UnixSignalDeathPenalty if is_process else TimerDeathPenalty)(WORK_LIMITS_S[job])
+    is_main_thread = threading.current_thread() is threading.main_thread()  # other threads get no signals
+    death_penalty = UnixSignalDeathPenalty if is_main_thread else TimerDeathPenalty
+    return death_penalty(WORK_LIMITS_S[job])
 
 
 def work_once(app: App, job: str) -> None:
-    """Wait a moment for a wake-up, and do the work that it asks for."""
+    """Wait for a wake-up and do the work that it asks for; without one, return after a while, or at a signal to stop.
+
+    Work that fails is logged, and waits in the database.
+    """
     queues = [queue for queue, its_job in JOBS_OF_QUEUES.items() if its_job == job]
     wait_s = EMBEDDED_WAIT_S if app.settings.redis == EMBEDDED else WAIT_S
     woken: Sequence[str] = ()

@@ -112,8 +112,9 @@ def _parse_report(message: Message, envelope_sender: str) -> BounceReport:
     """Parse the machine-readable part of a report, or else the text of a mail from a mail server."""
     parts = list(_iter_leaves(message))
     texts = [reply_text.decode_text(part) for part in parts if part.get_content_maintype() == "text"]
-    fields = next((fields for fields in _iter_fields(parts, texts) if "Action" in fields), None)
-    if fields:
+    with_action = (fields for fields in _iter_fields(parts, texts) if "Action" in fields)
+    fields = next(with_action, None)
+    if fields is not None:
         status = STATUS_CODE.search(fields.get("Status"))
         return BounceReport(fields.get("Action").casefold(), status[0] if status else "", fields.get("Diagnostic-Code"))
     if envelope_sender.strip() in ("", "<>") and POSTMASTER.search(MailHeaders.from_message(message).decode("From")):

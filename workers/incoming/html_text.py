@@ -118,9 +118,13 @@ def _parse_colour(text: str) -> str:
 
 def _list_hidden_names(sheets: Iterable[str]) -> frozenset[str]:
     """The classes, ids and tags (as `<p>`, or `*` for all) that style sheets hide."""
-    rules = (rule for sheet in sheets for rule in CSS_RULE.findall(sheet))
-    hidden = (selectors.split(",") for selectors, style in rules if hides(style))
-    return frozenset(name for selectors in hidden for selector in selectors for name in _list_last_names(selector))
+    rules = [rule for sheet in sheets for rule in CSS_RULE.findall(sheet)]
+    names: set[str] = set()
+    for selectors, style in rules:
+        if hides(style):
+            for selector in selectors.split(","):
+                names.update(_list_last_names(selector))
+    return frozenset(names)
 
 
 def _list_last_names(selector: str) -> list[str]:

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import structlog
@@ -48,7 +48,7 @@ TABLE_LETTER_ID = re.compile(
     r"<(?P<table>[0-9a-z]{16})\.(?:(?P<entry>[0-9]{1,9})\.)?(?P<seat>[0-9]{1,3})\."
     r"(?:(?P<turn_kind>turn|reminder|accepted|refused)|[a-z])[\w.]*@"
 )
-SUBJECT_TURN = re.compile(r"\] ?#([0-9]{1,9})\s*$", re.ASCII)  # of a mail that a link in a letter opened
+SUBJECT_TURN = re.compile(r"\] ?#([0-9]{1,9})\s*$", re.ASCII)  # of a mail that was written through a mailto link
 DIGEST_ID = re.compile(r"<[0-9]{1,18}\.digest\.", re.ASCII)
 TABLE_SIGN_CHARS = 6  # of a table's id, in the sign that begins a line of an answer to a digest
 TABLE_SIGN = re.compile(
@@ -65,14 +65,34 @@ REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
 DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeout, OSError)
 
 
+class AnsweredLetter(Struct, frozen=True):
+    """The letter that a mail answers: about a turn, to another seat, a digest, or an unknown one.
+
+    A turn has the number of the entry that it began with; the others have none.
+    """
+
+    kind: Literal["turn", "digest", "other seat", "unknown"]
+    entry: int | None = None
+
+    @property
+    def column(self) -> int | None:
+        """The value in the column `answers`, where a number below zero is no entry."""
+        match self.kind:
+            case "digest":
+                return DIGEST
+            case "other seat":
+                return OTHER_LETTER
+        return self.entry
+
+
 class IncomingMail(Struct, frozen=True):
-    """An answer of a player: the seat, the player, the entry whose letter it answers, and the lines of its text."""
+    """An answer of a player: the seat, the player, the letter that it answers, and the lines of its text."""
 
     place: Place
     person: int
     key: str
     message_id: str
-    answers: int | None
+    answers: AnsweredLetter
     lines: tuple[str, ...]
 
 
@@ -171,7 +191,7 @@ def _process_or_set_aside(app: App, raw: bytes, recipient: str, envelope_sender:
 
 
 def _set_aside(app: App, raw: bytes, recipient: str, error: Exception) -> None:
-    """Keep a mail that cannot be processed, count it, and delete the oldest of its kind."""
+    """Keep a mail that cannot be processed for the host, and count it; the oldest of these are deleted."""
     why = type(error).__name__
     row = {"at": app.now(), "recipient": _redact(recipient), "why": why, "raw": raw[:PARSED_BYTES]}
     newest = select(refused_mails.c.id).order_by(refused_mails.c.id.desc()).limit(MAX_REFUSED_MAILS)
@@ -185,7 +205,7 @@ def _set_aside(app: App, raw: bytes, recipient: str, error: Exception) -> None:
 def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> int | None:
     """Store an answer, or act on a bounce report; log why any other mail is ignored.
 
-    Return the number of the answer, that of its last part if it is for several tables.
+    Return the number of the answer, that of its last part if it is for several tables; None for any other mail.
     """
     try:
         if bounce_reports.BOUNCE_ADDRESS.match(recipient):
@@ -196,7 +216,8 @@ def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> 
         log.info("mail not taken", recipient=_redact(recipient), why=str(refused))
         return None
     number = None
-    for part in _split_by_table(app, mail) if mail.answers == DIGEST else (mail,):
+    parts = _split_by_table(app, mail) if mail.answers.kind == "digest" else [mail]
+    for part in parts:
         number = _store(app, part)
     return number
 
@@ -233,7 +254,7 @@ def _parse_mail(app: App, raw: bytes, envelope_sender: str, player: AddressedPla
         person=player.person,
         key=f"{player.place.table}/{player.place.seat}/mail/{digest}",
         message_id=message_id,
-        answers=_find_answered_entry(headers, player.place),
+        answers=_find_answered_letter(headers, player.place),
         lines=lines,
     )
 
@@ -253,27 +274,35 @@ def _warn_player(app: App, player: AddressedPlayer, sender: str) -> None:
     app.wakeups.wake("post")
 
 
-def _find_answered_entry(headers: MailHeaders, place: Place) -> int | None:
-    """The entry that began the turn that the answered letter is about; OTHER_LETTER or DIGEST; None if it is not known.
-
-    A mail that a link opened answers no letter for its mail program: its subject names the turn.
-    """
+def _find_answered_letter(headers: MailHeaders, place: Place) -> AnsweredLetter:
+    """Find the letter that a mail answers: by the nearest id of a letter about a table, or else by the subject."""
     answered = tuple(headers.iter_answered_ids())
-    letter_id = next(filter(None, map(TABLE_LETTER_ID.match, answered)), None)
-    if letter_id is None:
-        named = SUBJECT_TURN.search(headers.decode("Subject"))
-        if named is not None:
-            return int(named[1])
-        return DIGEST if any(map(DIGEST_ID.match, answered)) else None
+    for message_id in answered:
+        letter_id = TABLE_LETTER_ID.match(message_id)
+        if letter_id is not None:
+            return _parse_letter_id(letter_id, place)
+    # A mail that was written through a mailto link of a letter has no In-Reply-To; its subject has the turn.
+    named = SUBJECT_TURN.search(headers.decode("Subject"))
+    if named is not None:
+        return AnsweredLetter("turn", int(named[1]))
+    is_digest = any(DIGEST_ID.match(message_id) for message_id in answered)
+    return AnsweredLetter("digest" if is_digest else "unknown")
+
+
+def _parse_letter_id(letter_id: re.Match[str], place: Place) -> AnsweredLetter:
+    """Return the letter about a table that has this id, as seen from the seat that the mail is addressed to."""
     if (letter_id["table"], letter_id["seat"]) != (place.table, str(place.seat)):
-        return OTHER_LETTER
-    return int(letter_id["entry"]) if letter_id["entry"] and letter_id["turn_kind"] else None
+        return AnsweredLetter("other seat")
+    if letter_id["entry"] and letter_id["turn_kind"]:
+        return AnsweredLetter("turn", int(letter_id["entry"]))
+    return AnsweredLetter("unknown")
 
 
 def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     """Return a mail for each table that an answer to a digest names; the whole mail if no line names a table.
 
-    Seats that are not proven do not count: another player may have typed the sender's address there.
+    A line without a name belongs to the table that was named before it. Seats that are not proven do not count: another
+    player may have typed the sender's address there.
     """
     query = select(seats.c.table, seats.c.seat, seats.c.link_number).where(seats.c.person == mail.person)
     with app.store.reading() as db:
@@ -282,14 +311,21 @@ def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     parts: list[IncomingMail] = []
     for line in mail.lines:
         sign = TABLE_SIGN.match(line)
-        named = [seat for seat in own if sign and seat.table.startswith(sign["table"].lower())]
-        if sign and len(named) == 1:
-            place = Place(named[0].table, named[0].seat, access.make_seat_link(app, named[0]))
+        seat = _find_signed_seat(own, sign) if sign else None
+        if sign is not None and seat is not None:
+            place = Place(seat.table, seat.seat, access.make_seat_link(app, seat))
             key = f"{place.table}/{place.seat}/{digest}/{len(parts)}"
-            parts.append(replace(mail, place=place, key=key, answers=int(sign["entry"]), lines=(sign["line"],)))
+            turn = AnsweredLetter("turn", int(sign["entry"]))
+            parts.append(replace(mail, place=place, key=key, answers=turn, lines=(sign["line"],)))
         elif parts:
             parts[-1] = replace(parts[-1], lines=(*parts[-1].lines, line))
     return parts or (mail,)
+
+
+def _find_signed_seat(own: Sequence[Any], sign: re.Match[str]) -> Any:
+    """Return the seat at the table that the sign of a line names; None if it names none of these, or several."""
+    named = [seat for seat in own if seat.table.startswith(sign["table"].lower())]
+    return named[0] if len(named) == 1 else None
 
 
 def _load_player(app: App, recipient: str) -> AddressedPlayer:
@@ -332,7 +368,7 @@ def _store(app: App, mail: IncomingMail) -> int:
         "person": mail.person,
         "at": app.now(),
         "message_id": mail.message_id,
-        "answers": mail.answers,
+        "answers": mail.answers.column,
         "lines": msgspec.json.encode(mail.lines).decode(),
     }
     try:

@@ -53,17 +53,20 @@ MAX_WORDS_BEFORE = 5  # before a move in its clause: “sorry, I rather mean”
 def parse_line(
     table: Table, menu: Menu, line: str, load_guess: Callable[[], Move | None], words: Vocabulary
 ) -> Meaning:
-    """Parse a line of a seat's mail; a line that only agrees means the move that the last letter offered as a guess."""
+    """Parse a line of a seat's mail; a line that only agrees means the move that the last letter offered as a guess.
+
+    After the game a line may ask for a rematch, and before its first move answer the invitation.
+    """
     phase = table.phase
     if phase == "over" and _is_rematch_request(line, words):
         return REMATCH
     if phase == "gathering" and (answer := _parse_invitation_answer(line, words)):
         return answer
-    meaning = (
-        parse_command(line, menu, words)
-        or (load_guess() if _is_consent(line, menu, words) else None)
-        or parse_move_line(line, menu, words)
-    )
+    meaning: Meaning | None = parse_command(line, menu, words)
+    if meaning is None and _is_consent(line, menu, words):
+        meaning = load_guess()
+    if meaning is None:
+        meaning = parse_move_line(line, menu, words)
     no_move_yet = phase == "playing" and table.last is None
     if meaning == TALK and no_move_yet:
         answer = _parse_invitation_answer(line, words)  # of a player who has already sat down in another way
@@ -119,7 +122,10 @@ def parse_command(line: str, menu: Menu, words: Vocabulary) -> Command | None:
 
 
 def _parse_words(written: list[str], menu: Menu, words: Vocabulary) -> Command | None:
-    """Parse words as a command; None if they are no command, or if the game has the first of them as a verb."""
+    """Parse words as a command; None if they are no command, or if the game has the first of them as a verb.
+
+    The word `stop` alone means that no letters are wanted, if it is no other command.
+    """
     verb = find_verb(written, COMMAND_VERBS, words)
     is_stop = [word.casefold() for word in written] == [STOP]
     if verb is None and not is_stop:
@@ -178,7 +184,7 @@ def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command | None:
 
 
 def describe_result(move: Move, number: int | None) -> Sentence:
-    """Describe what a command did if it made no entry; `number` is that of the last standing order."""
+    """Describe what a command did if it made no entry; empty for any other. `number` is that of the last order."""
     match move.verb, move.args:
         case "order", args if number is not None:
             values: Values = {"number": number, "move": " ".join(args)}
@@ -220,20 +226,22 @@ class Doubt(Struct, frozen=True):
 def find_doubt(line: str, later: Sequence[str], move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
     """Return the first words behind a move, in its line or in later ones, that take it back.
 
-    Without any, return the first other move of the same kind in the rest of its line.
+    Without any, return the first other move of the same kind in the rest of its line; None if there is none either.
     """
     tail = _cut_behind_move(line, move, menu, words)
     for text in _iter_talk(tail, later, menu, words):
         remark = find_doubtful_words(text, words)
         if remark:
-            others = [other for one in (tail, *later) for other in _iter_moves_like(one, move, menu, words)]
+            others = [other for text in (tail, *later) for other in _iter_moves_like(text, move, menu, words)]
             return Doubt(remark, others[-1] if others else move)
-    return next((Doubt(clause, other) for clause, other in _iter_other_moves(tail, move, menu, words)), None)
+    clause_and_move = next(_iter_other_moves(tail, move, menu, words), None)
+    return Doubt(*clause_and_move) if clause_and_move else None
 
 
 def find_other_move(line: str, move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
-    """Return the move of a later line if it is one of the same kind, which could have been made instead."""
-    return next((Doubt(line, other) for other in _iter_moves_like(line, move, menu, words)), None)
+    """Return the move of a later line if it is one of the same kind, which could have been made instead; else None."""
+    other = next(_iter_moves_like(line, move, menu, words), None)
+    return Doubt(line, other) if other else None
 
 
 def find_doubtful_words(text: str, words: Vocabulary) -> str:
@@ -242,15 +250,18 @@ def find_doubtful_words(text: str, words: Vocabulary) -> str:
         written = _normalize(sentence)
         if any(f" {phrase} " in f" {written} " for phrase in _list_doubts(words)):
             return str(sentence).strip()
-    return next((str(clause).strip() for clause in CLAUSE_BREAK.split(text) if _is_denial(clause, words)), "")
+    for clause in CLAUSE_BREAK.split(text):
+        if _is_denial(clause, words):
+            return str(clause).strip()
+    return ""
 
 
 def _is_denial(clause: str, words: Vocabulary) -> bool:
     """Return whether a clause says only no or wait: “no wait”, but not “no hurry”."""
-    table = words.table
     written = set(_normalize(clause).split())
-    denials = table.never | table.hesitate
-    return not written.isdisjoint(denials) and written <= denials | table.filler | table.small
+    denials = words.table.never | words.table.hesitate
+    may_be_beside = words.table.filler | words.table.small
+    return not written.isdisjoint(denials) and written <= denials | may_be_beside
 
 
 @functools.lru_cache(maxsize=64)
@@ -259,6 +270,7 @@ def _list_doubts(words: Vocabulary) -> tuple[str, ...]:
 
 
 def _normalize(text: str) -> str:
+    """Return the words of a text in lower case, without the punctuation around them."""
     return " ".join(split_words(text.replace("’", "'"))).casefold()
 
 

@@ -80,6 +80,7 @@ class MailHeaders(Struct, frozen=True):
         return tuple(value for name in names for field, value in self.fields if field == name.casefold())
 
     def get(self, name: str) -> str:
+        """Return the first header of this name; empty if there is none."""
         return next(iter(self.list_values(name)), "")
 
     def decode(self, name: str) -> str:
@@ -100,7 +101,7 @@ class MailHeaders(Struct, frozen=True):
         yield from reversed(self.list_ids("References"))
 
     def find_envelope_sender(self) -> str:
-        """Return the address to return the mail to, as the last mail server recorded it; a bounce has none."""
+        """Return the address to return the mail to, as the last mail server recorded it; empty for a bounce."""
         return next(iter(_parse_addresses(self.get("Return-Path") or self.get("From"))), "")
 
     def is_report(self) -> bool:
@@ -200,7 +201,7 @@ def is_authenticated(headers: MailHeaders, address: str, trusted: str) -> bool:
     domain = address.rpartition("@")[2].casefold()
     for header in headers.list_values("Authentication-Results"):
         host, *results = _remove_comments(header).split(";")
-        if trusted and host.split()[:1] == [trusted.casefold()]:
+        if trusted and host.split()[:1] == [trusted.casefold()]:  # a version may follow the host
             return any(_is_pass(result, domain) for result in results)  # one below may be the sender's own
     return False
 

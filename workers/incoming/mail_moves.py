@@ -115,7 +115,7 @@ def play_next_mail(app: App, skipped: set[str] | None = None) -> StepResult:
 
 
 def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None) -> Sequence[Mail]:
-    """Lock the next mail with the row of its table, but none of skipped tables."""
+    """Lock the next mail with the row of its table, but none of skipped tables; with `table`, only a mail to it."""
     statement = CLAIM.where(table_rows.c.id.not_in(skipped))
     return db.execute(statement if table is None else statement.where(table_rows.c.id == table)).all()
 
@@ -194,7 +194,7 @@ def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: V
 def _find_second_thought(
     before: LockedTable, results: Sequence[LineResult], seat: int, line: str, vocabulary: Vocabulary
 ) -> Doubt | None:
-    """Find the move of a line that was just refused, if it could have been made instead of the only move so far."""
+    """Find the move of a line that was just refused, if it could have been made instead of the only move; else None."""
     made = [result.move for result in results if result.outcome == "done"]
     if len(made) != 1 or results[-1].outcome != "refused":
         return None
@@ -256,7 +256,7 @@ def _guess_if_doubtful(
 ) -> Move | Guess:
     """Return a move, or only a guess that asks about it if the mail goes on with words that take it back."""
     if not menus.allows(options, move) and move != REMATCH:
-        return move
+        return move  # it will be refused
     doubt = mail_commands.find_doubt(line, later, move, options, vocabulary)
     return doubt.as_guess() if doubt else move
 
@@ -268,11 +268,11 @@ def _make_guess_line(locked: LockedTable, line: str, guess: Guess) -> LineResult
 
 
 def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:
-    """The move that the answer to the mail before offered as a guess, if nothing has happened since."""
+    """The move that the answer to the mail before offered last as a guess; None if something has happened since."""
     previous = mail_results.load_previous(locked.flush(), mail)
     lines = previous.result.lines if previous else ()
-    guesses = [line.guess for line in lines if line.length == locked.position.length]
-    return Move.parse(guesses[-1]) if guesses and guesses[-1] else None
+    guesses = [line.guess for line in lines if line.guess and line.length == locked.position.length]
+    return Move.parse(guesses[-1]) if guesses else None
 
 
 def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Vocabulary) -> Refused | None:
@@ -385,7 +385,7 @@ def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> N
     seat = progress.locked.seats[mail.seat]
     is_needed = mail_results.is_letter_needed(result, mail, seat.open_since)
     needs_letter = is_needed and not mail_results.is_repeated(db, mail, result)
-    is_counted = needs_letter and not result.has("done")
+    is_counted = needs_letter and not result.has("done")  # answers to mails that played something do not count
     if is_counted and mail_results.is_answered_too_often(db, mail, app.settings.answers_per_hour):
         log.info("mail not answered", mail=mail.id, why="This sender was answered too often within an hour.")
         needs_letter = is_counted = False

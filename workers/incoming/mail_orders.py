@@ -45,8 +45,9 @@ def parse_order(line: str, words: Vocabulary) -> ConditionalOrder | None:
         written, plain = written[1:], plain[1:]
     if not plain or plain[0] not in words.table.conditions:
         return None
-    then = next((place for place, word in enumerate(plain) if place and word in words.table.consequences), None)
-    if then is not None:
+    places_of_then = [place for place in range(1, len(plain)) if plain[place] in words.table.consequences]
+    if places_of_then:
+        then = places_of_then[0]
         given, own = " ".join(written[1:then]), " ".join(written[then + 1 :])
     else:
         given, _, own = " ".join(written[1:]).rpartition(", ")
@@ -137,7 +138,7 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
 def _find_move(
     locked: LockedTable, state: Any, seat: int, part: str, is_own: bool, words: Vocabulary
 ) -> tuple[int, Move]:
-    """Return the seat and the move that this part of a line means; raise a question if none fits, or several."""
+    """Return the seat and the move that this part of a line means; raise Refused if none fits, or several."""
     movers = [seat] if is_own else _list_movers(locked, seat, part)
     readings = [
         (mover, move)

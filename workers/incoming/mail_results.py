@@ -82,7 +82,7 @@ def load(db: Connection, mail: int) -> PlayedMail | None:
 
 
 def load_previous(db: Connection, mail: Row[Any]) -> PlayedMail | None:
-    """Load this seat's mail before this one, and its result."""
+    """Load this seat's mail before this one, and its result; None if it is the first."""
     own = (mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.id < mail.id, mails.c.report != "")
     row = db.execute(select(mails).where(*own).order_by(mails.c.id.desc()).limit(1)).one_or_none()
     return _parse_row(row) if row is not None else None
@@ -127,7 +127,10 @@ def shorten_refusal(why: Refused) -> Refused:
 
 
 def is_letter_needed(result: MailResult, mail: Row[Any], open_since: int | None) -> bool:
-    """Return whether a mail needs a letter. One plain move that ends the turn needs none: the next letter shows it."""
+    """Return whether a mail needs a letter. One plain move that ends the turn needs none: the next letter shows it.
+
+    `open_since` is the entry that began the turn that the seat has after the mail; None if it has none.
+    """
     tried = [line for line in result.lines if line.outcome not in ("talk", "said")]
     is_plain = len(tried) == 1 and tried[0].outcome == "done"
     remarks = {line.text for line in result.lines if line.outcome == "said"}

@@ -123,7 +123,10 @@ def _fetch(box: BaseMailBox, uid: int) -> bytes:
     status, parts = box.client.uid("fetch", str(uid), f"(BODY.PEEK[]<0.{inbox.PARSED_BYTES}>)")
     if status != "OK":
         raise NotStored(f"mail {uid} could not be fetched: {status}")
-    return next((bytes(part[1]) for part in parts if isinstance(part, tuple)), b"")
+    for part in parts:
+        if isinstance(part, tuple):  # the number of the mail, and its content
+            return bytes(part[1])
+    return b""
 
 
 def receive_mail(app: App, raw: bytes) -> None:
@@ -157,12 +160,18 @@ def _list_returned_addresses(raw: bytes) -> list[str]:
 
 
 def _find_seat_token(headers: MailHeaders) -> str:
-    """Return the token of the seat from the subject; if the subject was changed, from the id of the answered letter."""
+    """Return the token of the seat from the subject; if the subject was changed, from the id of the answered letter.
+
+    Empty if neither has one.
+    """
     named = SEAT_TOKEN.search("".join(headers.decode("Subject").split()))
     if named:
         return named[1]
-    letter_id = next(filter(None, map(LETTER_ID.match, headers.iter_answered_ids())), None)
-    return ".".join(letter_id.groups()) if letter_id else ""
+    for message_id in headers.iter_answered_ids():
+        letter_id = LETTER_ID.match(message_id)
+        if letter_id:
+            return ".".join(letter_id.groups())
+    return ""
 
 
 def _load_last_uid(app: App, mailbox: OpenMailbox) -> int:

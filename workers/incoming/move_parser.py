@@ -58,7 +58,10 @@ ARROW = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
 
 
 def parse_move_line(line: str, menu: Menu, words: Vocabulary) -> Meaning:
-    """Parse a line of a player to whom this menu is offered."""
+    """Parse a line of a player to whom this menu is offered.
+
+    A move that is only asked about, or is behind words that do not announce one, is returned as a Guess.
+    """
     written = split_words(line)
     if not written:
         return TALK
@@ -110,8 +113,12 @@ def remove_small_words(written: list[str], words: Vocabulary) -> list[str]:
 
 
 def _parse_server_command(written: list[str], menu: Menu, words: Vocabulary) -> Move | None:
-    """Parse a command to the server without arguments; only small words may be around it."""
-    verbs = tuple(verb for verb in SERVER_VERBS if all(entry.verb != verb for entry in menu))
+    """Parse a command to the server without arguments; None if other words than small ones are around it.
+
+    A verb that the menu has, too, is a move.
+    """
+    menu_verbs = {entry.verb for entry in menu}
+    verbs = tuple(verb for verb in SERVER_VERBS if verb not in menu_verbs)
     for candidate in (written, remove_small_words(written, words)):
         verb = find_verb(candidate, verbs, words)
         if verb and count_verb_words(candidate, verb, words) == len(candidate):
@@ -120,8 +127,11 @@ def _parse_server_command(written: list[str], menu: Menu, words: Vocabulary) -> 
 
 
 def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> NewRemark | None:
-    """Parse a remark: what follows the word `say`, as it was written. If the game has that word, it is a move."""
-    for size in (2, 1):
+    """Parse a remark: what follows the word `say`, as it was written; None if the line does not begin so.
+
+    If the game has that word, it is a move.
+    """
+    for size in (2, 1):  # words before the remark
         parts = line.split(maxsplit=size)
         start = split_words(" ".join(parts[:size]))
         prefix = " ".join(start).casefold()
@@ -188,8 +198,7 @@ def _strip_lead(sentence: str, words: Vocabulary) -> str:
 
 def _is_announcement(head: str, words: Vocabulary) -> bool:
     """Return whether words before a colon only say “my move”, in a language of Depesche."""
-    table = words.table
-    preface = table.announce | table.lead | table.greet | table.small
+    preface = words.table.announce | words.table.lead | words.table.greet | words.table.small
     return not _is_about_other(head, words) and all(
         word.casefold() in preface or word.isdecimal() for word in split_words(head)
     )
@@ -231,10 +240,11 @@ def _strip_courtesy(line: str, words: Vocabulary) -> str:
         sentence = sentence[: parenthesis.start()]
     while True:
         trimmed = sentence.rstrip(" .,;:!?-–—…)").casefold()
-        wish = max((wish for wish in _list_wishes(words) if trimmed.endswith(f" {wish}")), key=len, default="")
-        if not wish:
+        wishes = [wish for wish in _list_wishes(words) if trimmed.endswith(f" {wish}")]
+        if not wishes:
             return sentence
-        sentence = sentence[: len(trimmed) - len(wish)].rstrip(" ,;-–—")
+        longest = max(wishes, key=len)
+        sentence = sentence[: len(trimmed) - len(longest)].rstrip(" ,;-–—")
 
 
 @functools.lru_cache(maxsize=256)
@@ -305,7 +315,7 @@ def _is_intended(move: Move, written: list[str], words: Vocabulary) -> bool:
 
 
 def find_verb(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> str | None:
-    """Return the verb that these words begin with, in any language."""
+    """Return the verb that these words begin with, in any language, the longest name first; None if there is none."""
     for size in range(min(MAX_VERB_WORDS, len(written)), 0, -1):
         name = menus.normalize_name(" ".join(written[:size]))
         for verb in verbs:
@@ -315,10 +325,15 @@ def find_verb(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> 
 
 
 def count_verb_words(written: list[str], verb: str, words: Vocabulary) -> int:
-    """Count how many of these words are the name of the verb."""
+    """Return how many words at the beginning of a line name its verb, the longest name first.
+
+    It is 1 if no longer name fits, since the first word has been matched already.
+    """
     names = _list_verb_names(words, verb)
-    sizes = range(min(MAX_VERB_WORDS, len(written)), 1, -1)
-    return next((size for size in sizes if menus.normalize_name(" ".join(written[:size])) in names), 1)
+    for size in range(min(MAX_VERB_WORDS, len(written)), 1, -1):
+        if menus.normalize_name(" ".join(written[:size])) in names:
+            return size
+    return 1
 
 
 def _looks_like_move(written: list[str], menu: Menu, words: Vocabulary) -> bool:
@@ -353,6 +368,7 @@ def _is_alike(one: str, other: str) -> bool:
 
 
 def _list_names(verbs: tuple[str, ...], words: Vocabulary) -> set[str]:
+    """Every name of each of these verbs, normalized."""
     return {name for verb in verbs for name in _list_verb_names(words, verb)}
 
 

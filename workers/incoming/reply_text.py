@@ -8,10 +8,9 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from email.message import Message
-from itertools import accumulate, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +47,9 @@ PGP_TEXT = re.compile(
     re.DOTALL,
 )
 # The line above a quotation, such as "On 3 Feb 2027, Anna wrote:". It has a date or an address in it, and ends with a
-# colon. If it begins with `WRAPPED_ATTRIBUTION`, it may be wrapped into three lines. 6 to 400 characters hold the
+# colon. If it begins with `WRAPPED_ATTRIBUTION`, it may be wrapped into MAX_WRAPPED_LINES. 6 to 400 characters hold the
 # longest date, name and address seen.
+MAX_WRAPPED_LINES = 3
 DATE_OR_ADDRESS = re.compile(r"[\d@]")
 WRAPPED_ATTRIBUTION = re.compile(r"(On|Op|Le|Am)\b", re.IGNORECASE)
 ATTRIBUTION = re.compile(
@@ -87,8 +87,8 @@ DIVIDER = re.compile(
     r"Välitetty viesti alkaa|Továbbított üzenet kezdete|転送されたメッセージ)\s?[:：]",
     re.IGNORECASE,
 )
-MIN_HEADER_BLOCK = 3  # labels in a row are the headers of a quoted mail; one or two may be "My move: flip"
-HEADER_BLOCK_LINES = 6  # among which they are counted; a long header is broken into several lines
+MIN_HEADER_BLOCK = 3  # labels that make a header block; one or two may be "My move: flip"
+HEADER_BLOCK_LINES = 6  # among which these are counted; a long header is broken into several lines
 SIGNATURE_LINE = re.compile(r"(--|—|––|_{2,})$")
 # Lines that phones and virus scanners add below a text.
 DEVICE_LINE = re.compile(
@@ -144,12 +144,20 @@ def _find_labels_above(lines: Sequence[str], start: int) -> int:
 
 
 def find_letter(lines: Sequence[str]) -> int | None:
-    """Return the first line with a sentence of a letter of Depesche, also if a mail program wrapped it."""
+    """Return the number of the first line with a sentence of a letter of Depesche; None if there is none.
+
+    A mail program may have wrapped the sentence.
+    """
     folded = [line.casefold() for line in lines]
     text = " ".join(folded)
     places = [place for sentence in _list_letter_sentences() if (place := text.find(sentence)) >= 0]
-    starts_of_next = list(accumulate(len(line) + 1 for line in folded))  # where the line after each begins in the text
-    return bisect_right(starts_of_next, min(places)) if places else None
+    if not places:
+        return None
+    number, distance = 0, min(places)  # from the beginning of this line to that of the sentence
+    while distance > len(folded[number]):
+        distance -= len(folded[number]) + 1  # the blank between lines
+        number += 1
+    return number
 
 
 @functools.cache
@@ -263,10 +271,10 @@ def iter_unquoted(text: str, remarks: Sequence[str] = ()) -> Iterator[str]:
     place = 0
     while place < len(lines):
         line = lines[place]
-        end = _find_end_of_attribution(lines, place)
-        if end:
+        end = _find_end_of_quote_heading(lines, place)
+        if end is not None:
             if not _is_quote_next(lines, end):
-                return
+                return  # the quotation has no marks, so nothing below shows where it ends
             place = end
             continue
         if SIGNATURE_LINE.match(line):
@@ -290,48 +298,84 @@ def _cut_copy(lines: list[str], remarks: Sequence[str]) -> list[str]:
     if start is not None:
         lines = lines[: _find_labels_above(lines, start)]
     plain_remarks = [f" {' '.join(remark.split())} " for remark in remarks]
-    return [
-        "" if place and is_marked[place - 1] and any(f" {line} " in remark for remark in plain_remarks) else line
-        for place, line in enumerate(lines)
-    ]
+    rest: list[str] = []
+    is_after_mark = False
+    for line, marked in zip(lines, is_marked, strict=False):  # the lines may be cut
+        continues_remark = is_after_mark and any(f" {line} " in remark for remark in plain_remarks)
+        rest.append("" if continues_remark else line)
+        is_after_mark = marked
+    return rest
 
 
-def _find_end_of_attribution(lines: list[str], place: int) -> int:
-    """Return where the words above a quotation end if they begin at this place; otherwise 0."""
+def _find_end_of_quote_heading(lines: list[str], place: int) -> int | None:
+    """Return where the heading of a quotation ends that begins at this place; None if none begins here.
+
+    The heading is a divider, a block of headers, or an attribution such as "On 3 Feb 2027, Anna wrote:".
+    """
     if DIVIDER.match(lines[place]):
         return place + 1
-    labels = sum(bool(HEADER_LABEL.match(line)) for line in lines[place : place + HEADER_BLOCK_LINES])
-    if labels >= MIN_HEADER_BLOCK and HEADER_LABEL.match(lines[place]):
-        return next((at for at in range(place, len(lines)) if not lines[at]), len(lines))
-    if not DATE_OR_ADDRESS.search(lines[place]):
-        return 0
-    for size in (1, 2, 3) if WRAPPED_ATTRIBUTION.match(lines[place]) else (1,):
-        wrapped = lines[place : place + size]
-        if not all(wrapped) or any(map(QUOTE_MARK.match, wrapped)):
-            return 0
+    if _begins_header_block(lines, place):
+        return _find_empty_line(lines, place)
+    if DATE_OR_ADDRESS.search(lines[place]):
+        return _find_end_of_attribution(lines, place)
+    return None
+
+
+def _begins_header_block(lines: list[str], place: int) -> bool:
+    """Return whether the headers of a quoted mail begin here; lines between them may continue a long header."""
+    if not HEADER_LABEL.match(lines[place]):
+        return False
+    labels = [line for line in lines[place : place + HEADER_BLOCK_LINES] if HEADER_LABEL.match(line)]
+    return len(labels) >= MIN_HEADER_BLOCK
+
+
+def _find_empty_line(lines: list[str], start: int) -> int:
+    """Return the first empty line from this one on; the number of lines if there is none."""
+    for place in range(start, len(lines)):
+        if not lines[place]:
+            return place
+    return len(lines)
+
+
+def _find_end_of_attribution(lines: list[str], place: int) -> int | None:
+    """Return where an attribution ends that begins at this place; None if none does.
+
+    A known attribution may be wrapped, up to an empty or a quoted line. Otherwise any language is tried.
+    """
+    max_lines = MAX_WRAPPED_LINES if WRAPPED_ATTRIBUTION.match(lines[place]) else 1
+    wrapped: list[str] = []
+    for line in lines[place : place + max_lines]:
+        if not line or QUOTE_MARK.match(line):
+            return None
+        wrapped.append(line)
         if ATTRIBUTION.match(" ".join(wrapped)[:MAX_ATTRIBUTION_CHARS]):
-            return place + size
+            return place + len(wrapped)
     return _find_end_in_any_language(lines, place)
 
 
-def _find_end_in_any_language(lines: list[str], place: int) -> int:
-    """Like `_find_end_of_attribution`, for words in any language if the lines right below them are marked as quoted."""
-    for size in (1, 2) if YEAR.search(lines[place]) else (1,):
-        text = " ".join(lines[place : place + size])
-        if all(lines[place : place + size]) and ANY_ATTRIBUTION.match(text) and _is_quote_next(lines, place + size):
-            return place + size
-    return 0
+def _find_end_in_any_language(lines: list[str], place: int) -> int | None:
+    """Return where an attribution in any language ends; None unless the lines right below it are marked as quoted."""
+    first = lines[place]
+    if ANY_ATTRIBUTION.match(first) and _is_quote_next(lines, place + 1):
+        return place + 1
+    second = lines[place + 1] if place + 1 < len(lines) else ""
+    if YEAR.search(first) and second and ANY_ATTRIBUTION.match(f"{first} {second}"):  # wrapped into two lines
+        return place + 2 if _is_quote_next(lines, place + 2) else None
+    return None
 
 
 def _is_quote_next(lines: list[str], place: int) -> bool:
     """Return whether the next line that is not empty is marked as quoted; then the sender may go on below it."""
-    return bool(QUOTE_MARK.match(next((line for line in lines[place:] if line), "")))
+    for line in lines[place:]:
+        if line:
+            return bool(QUOTE_MARK.match(line))
+    return False
 
 
 def _find_next_quote(lines: list[str], place: int) -> int:
-    """Return the first later line that is quoted or is above a quotation; the number of lines if there is none."""
+    """Return the first later line that is quoted or begins a quotation's heading; without one, the number of lines."""
     for at in range(place + 1, len(lines)):
-        if QUOTE_MARK.match(lines[at]) or _find_end_of_attribution(lines, at):
+        if QUOTE_MARK.match(lines[at]) or _find_end_of_quote_heading(lines, at) is not None:
             return at
     return len(lines)
 

@@ -41,6 +41,7 @@ def schedule_digest(db: Connection, person: int, hour: int, calendar: Calendar, 
 
 
 def _make_kind(calendar: Calendar, due: int) -> str:
+    """Return the kind of the digest of this day."""
     return f"digest/{timing.find_local_date(calendar, due).isoformat()}"
 
 
@@ -54,11 +55,7 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     """Write the digest; None if no table waits for its reader any more."""
     _, ngettext = draft.translator.gettext, draft.translator.ngettext
     waiting = list_waiting_seats(draft.app, draft.person)
-    parts = [
-        (seat, turn)
-        for place, seat in enumerate(waiting[:MAX_TABLES])
-        if (turn := build_digest_turn(draft, seat, has_board=place < MAX_BOARDS)) is not None
-    ]
+    parts = _build_turns(draft, waiting[:MAX_TABLES])
     if not parts:
         return None
     turns = tuple(turn for _seat, turn in parts)
@@ -87,13 +84,23 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     )
 
 
+def _build_turns(draft: PersonalDraft, waiting: Sequence[Any]) -> list[tuple[Any, DigestTurn]]:
+    """Return the seats whose tables the digest has, and what it says; the first MAX_BOARDS may have a board."""
+    parts: list[tuple[Any, DigestTurn]] = []
+    for place, seat in enumerate(waiting):
+        turn = build_digest_turn(draft, seat, has_board=place < MAX_BOARDS)
+        if turn is not None:
+            parts.append((seat, turn))
+    return parts
+
+
 def write_count(translator: Translator, count: int) -> str:
     """Return at how many tables it is the reader's turn."""
     return translator.ngettext("It is your turn at one table", "It is your turn at %(count)s tables", count)
 
 
 def find_example(turns: Sequence[DigestTurn]) -> str:
-    """Return the words of a move at the first table that has any."""
+    """Return the words of a move at the first table that has any; an ellipsis if none has."""
     verbs = (verb for turn in turns if turn.answers for verb in turn.answers.verbs)
     return next((link.mail for verb in verbs for line in verb.lines for link in line.links), "…")
 
@@ -192,6 +199,7 @@ def write_left_out(translator: Translator, count: int) -> str:
 
 def leave_board_out(letter: PersonalLetter) -> PersonalLetter:
     """Return a digest without its last board, and the moves of that table."""
-    place = max(place for place, turn in enumerate(letter.turns) if turn.board)
-    turns = (*letter.turns[:place], replace(letter.turns[place], board=None, answers=None), *letter.turns[place + 1 :])
-    return replace(letter, turns=turns)
+    turns = list(letter.turns)
+    last = max(place for place, turn in enumerate(turns) if turn.board)
+    turns[last] = replace(turns[last], board=None, answers=None)
+    return replace(letter, turns=tuple(turns))

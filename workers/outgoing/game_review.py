@@ -162,10 +162,16 @@ class Chart(Struct, frozen=True):
 
     def _sample(self, parts: int) -> list[tuple[float, ...]]:
         """Return the numbers after each of `parts` equal parts of the game."""
-        ends = [self.points[-1][0] * (part + 1) // parts for part in range(parts)]
-        return [
-            next((numbers for step, numbers in reversed(self.points) if step <= end), self.points[0][1]) for end in ends
-        ]
+        last_step, _numbers = self.points[-1]
+        return [self._find_numbers(last_step * (part + 1) // parts) for part in range(parts)]
+
+    def _find_numbers(self, end: int) -> tuple[float, ...]:
+        """Return the numbers that latest at this step of the game; the first ones if it is before the first point."""
+        _step, latest = self.points[0]
+        for step, numbers in self.points:
+            if step <= end:
+                latest = numbers
+        return latest
 
 
 def _make_path(across: Sequence[float], down: Sequence[float]) -> str:
@@ -176,7 +182,8 @@ def _make_path(across: Sequence[float], down: Sequence[float]) -> str:
 
 def _spread(heights: list[float], bottom: float) -> list[float]:
     """Move the heights of names apart where they would overlap, none below the bottom."""
-    spread, order = list(heights), sorted(range(len(heights)), key=heights.__getitem__)
+    spread = list(heights)
+    order = sorted(range(len(heights)), key=lambda seat: heights[seat])  # the seats, the highest name first
     for above, seat in pairwise(order):
         spread[seat] = max(spread[seat], spread[above] + NAME_HEIGHT)
     lowest = bottom

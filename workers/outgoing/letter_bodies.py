@@ -177,12 +177,12 @@ def name_requester(draft: TableDraft, request: UndoRequest | Request | None) -> 
 def write_paused(draft: TableDraft) -> Body:
     """Tell that the game pauses, and how to end that."""
     _ = draft.translator.gettext
-    events = (event for entry in reversed(draft.entries) for event in entry.events)
-    seat = next((event.seat for event in events if isinstance(event, PauseAsked)), None)
+    events = [event for entry in draft.entries for event in entry.events]
+    askers = [event.seat for event in events if isinstance(event, PauseAsked)]
     return Body(
         headline=_(
             "%(who)s asked for a pause, and the table pauses; no clock runs until a player ends it.",
-            who="" if seat is None else draft.snapshot.names[seat],
+            who=draft.snapshot.names[askers[-1]] if askers else "",
         ),
         question=_("To go on, answer this letter with one word: resume"),
         replies=(draft.writer.write_verb("resume"),),

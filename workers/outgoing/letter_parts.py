@@ -167,7 +167,7 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
 def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave out the reader's own turn."""
     game, seat = draft.snapshot.game, draft.request.seat
-    own_turn, since = log.find_last_turn(draft.entries, seat)
+    own_turn, since = log.find_last_turn(draft.entries, seat)  # its entries, and the first one after it
     first = min(own_turn | {since})
     described = narration.describe_entries(game, draft.entries[first:], draft.narrator, seat)
     chapters = [chapter for chapter in described if chapter.seq >= since][-MAX_ENTRIES:]

@@ -251,13 +251,15 @@ def _find_added_feeds(draft: PersonalDraft, number: int) -> AddedReceiver | None
 
 
 def _find_added_follower(db: Connection, draft: PersonalDraft, number: int) -> AddedReceiver | None:
-    """Find a chat that follows a table; the page about it belongs to a seat of the reader."""
+    """Find a chat that follows a table, and the page about it of the reader's seat there; None if either is gone."""
     follower = _find_follower(db, draft, number)
-    seats = queries.list_seats(db, follower.table) if follower else ()
-    own = next((seat for seat in seats if seat.person == draft.person.id and seat.proven), None)
-    if follower is None or own is None:
+    if follower is None:
         return None
-    link = f"{draft.app.settings.address}/t/{access.make_seat_link(draft.app, own)}"
+    seats = queries.list_seats(db, follower.table)
+    own = [seat for seat in seats if seat.person == draft.person.id and seat.proven]
+    if not own:
+        return None
+    link = f"{draft.app.settings.address}/t/{access.make_seat_link(draft.app, own[0])}"
     return AddedReceiver(webhooks.NAMES[follower.kind], f"{link}/followers")
 
 

@@ -124,7 +124,8 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
         batch = select_batch(due)
         if not batch:
             return []
-        ids, starts = [row.id for row in batch], count_starts(batch[0].outcome) + 1
+        ids = [row.id for row in batch]
+        starts = count_starts(batch[0].outcome) + 1  # more than 1 only if the letter is leased alone
         leases = SLOW_LEASES if batch[0].kind in SLOW_KINDS else 1
         due_at = app.now() + leases * app.settings.lease
         lease = {"due_at": due_at, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}

@@ -163,8 +163,10 @@ class MoveWriter:
         if name and self._is_clear(name, others):
             return name
         if self._is_english:  # tokens are English words, but for bare signs
-            return next(iter(self._own.game.tokens.get(token, ())), token) if _is_bare(token) else token
-        return next(iter(self._own(token)), token)
+            forms = self._own.game.tokens.get(token, ()) if _is_bare(token) else ()
+        else:
+            forms = self._own(token)
+        return forms[0] if forms else token
 
     def _find_name(self, token: str) -> str | None:
         """Return the name of the player whose number is in this token, as 2 in `purse2`."""
@@ -247,6 +249,7 @@ def _make_open_line(verb: str, rest: str, entry: MenuEntry) -> MoveLine:
 
 
 def _write_amount(entry: Subset, writer: MoveWriter) -> str:
+    """Return how many items of an entry have to be chosen; empty if it is none."""
     if not entry.most:
         return ""
     if entry.least == entry.most:
