@@ -166,7 +166,7 @@ class Chart(Struct, frozen=True):
         return [self._find_numbers(last_step * (part + 1) // parts) for part in range(parts)]
 
     def _find_numbers(self, end: int) -> tuple[float, ...]:
-        """Return the numbers that latest at this step of the game; the first ones if it is before the first point."""
+        """Return the latest numbers up to this step of the game; the first ones if it is before the first point."""
         _step, latest = self.points[0]
         for step, numbers in self.points:
             if step <= end:
