@@ -346,7 +346,7 @@ def _find_end_of_attribution(lines: list[str], place: int) -> int | None:
     wrapped: list[str] = []
     for line in lines[place : place + max_lines]:
         if not line or QUOTE_MARK.match(line):
-            return None
+            break
         wrapped.append(line)
         if ATTRIBUTION.match(" ".join(wrapped)[:MAX_ATTRIBUTION_CHARS]):
             return place + len(wrapped)

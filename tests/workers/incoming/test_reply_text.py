@@ -48,6 +48,8 @@ LEFT_OUT = [
     "Von meinem iPhone gesendet",
     "Gesendet von Mail für Windows",
     "On 3 February, Depesche <table@games.example> wrote:\n> flip",
+    "Am 3.2.2027 um 10:05:\n> flip",
+    "On 3 Feb 2027 at 10:05:\n\n> flip",
 ]
 OWN_LINES = [
     "On Monday I am away",
