@@ -153,9 +153,10 @@ def record_gone(db: Connection, channel: ChannelRow, now: int, why: str) -> None
 
 
 def switch_off(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
-    """Send no more notices to a channel, and owe its owner a letter that says so."""
-    channel_queries.update_channel(db, channel.id, disabled_at=now, error=why[:MAX_ERROR_CHARS])
-    queries.owe_personal_letter(db, channel.person, f"channel/{channel.id}/{now}", now)
+    """Send no more notices to a channel, and owe its owner a letter that says so, unless it is off already."""
+    if channel.disabled_at is None:
+        channel_queries.update_channel(db, channel.id, disabled_at=now, error=why[:MAX_ERROR_CHARS])
+        queries.owe_personal_letter(db, channel.person, f"channel/{channel.id}/{now}", now)
 
 
 def switch_on(db: Connection, channel: ChannelRow) -> None:

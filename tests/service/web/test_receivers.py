@@ -93,6 +93,11 @@ def test_a_receiver_that_is_gone_is_switched_off_and_its_owner_gets_a_letter(
     assert f"channel/{channel.id}/{site.time}" in owed
     assert "switched off" in visitor.get(make_path(site, person))
     post.run()
+    site.time += 60
+    settings = make_path(site, person).rpartition("/")[0]
+    assert "It answered 410" in visitor.post(f"{settings}/channels/test", channel=channel.id).text
+    with site.app.store.reading() as db:  # its owner knows that it is off, and gets no second letter
+        assert db.execute(select(letters.c.kind).where(letters.c.person == person.id)).scalars().all() == owed
     receiver.mood = "200"
     visitor.post(f"{make_path(site, person)}/receivers/{channel.id}/test")  # after a test that works, it is on again
     assert (list_channels(site, person)[0].disabled_at, list_channels(site, person)[0].error) == (None, "")
