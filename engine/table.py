@@ -164,7 +164,7 @@ def is_undo_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
         return False
     before = rewind(step.seq)
     others = [other for other in range(len(table.seats)) if other != seat]
-    return all(menu(game, before, other) or not menu(game, table, other) for other in others)
+    return not any(menu(game, table, other) and not menu(game, before, other) for other in others)
 
 
 def make_sealed_chance(table: Table, seed: bytes) -> Chance:

@@ -54,7 +54,7 @@ class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
 
     @property
     def courtesy(self) -> int:
-        """The minimum time of a seat whose clock is started again: a day, or a whole turn if that is shorter."""
+        """The minimum time of a seat whose clock is started again: a day, or the whole bank or turn if shorter."""
         return min(DAY_S, self.bank or self.pace)
 
 

@@ -165,7 +165,7 @@ class VerdictMessages:
         return self._is_subscribed.is_set()
 
     def listen(self) -> None:
-        """Let this process receive verdicts from now on."""
+        """Let this process receive verdicts from now on; without Redis, go on after SUBSCRIBE_S seconds."""
         if self.is_listening:
             return
         with self._lock:

@@ -72,6 +72,7 @@ class RegisteredJob(Job):
 
     @property
     def func(self) -> Callable[..., Any]:
+        """The function of the job; raise UnknownJob, before anything is imported, if it is not in JOBS."""
         if self.func_name not in JOBS.values() or self.instance or self.args or self.kwargs:
             raise UnknownJob(f"Redis has a job that is none of ours: {self.func_name!r}")
         function: Callable[..., Any] = super().func

@@ -1,7 +1,7 @@
 """Requests to addresses that players choose, such as webhooks: https only, and never into the host's own network.
 
-The name of an address is resolved once, each of its numbers is checked, and the connection goes to a checked one: a
-name server that changes its answer gains nothing. A request follows no redirect, and has a bounded time and answer.
+The name of an address is resolved once, each of its IP addresses is checked, and the connection goes to a checked one:
+a name server that changes its answer gains nothing. A request follows no redirect, and has a bounded time and answer.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from msgspec import Struct
 from engine.refusal import Refused
 
 TIMEOUT_S = 8.0  # for the whole request, from the first question to a name server to the end of the answer
-CONNECT_TIMEOUT_S = 3.0  # for each number of an address
+CONNECT_TIMEOUT_S = 3.0  # for each IP address of a host
 DNS_TIMEOUT_S = 3.0
 MAX_ANSWER_BYTES = 16 * 1024
 MAX_HEADER_CHARS = 200
 MAX_URL_CHARS = 2_000
-MAX_TRIED_NUMBERS = 2
+MAX_TRIED_ADDRESSES = 2
 HTTPS_PORT = 443
 PROXY_PORT = 3128
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 6052)
 INTERNET = ipaddress.ip_network("2000::/3")  # all IPv6 addresses of the Internet are in here
 # Those of 6to4, of Teredo and its like, and two for documentation.
 SPECIAL = [ipaddress.ip_network(text) for text in ("2002::/16", "2001::/23", "2001:db8::/32", "3fff::/20")]
-NumericAddress = IPv4Address | IPv6Address
+IpAddress = IPv4Address | IPv6Address
 Resolve = Callable[[str], list[str]]
 
 
@@ -62,17 +62,17 @@ class HttpAnswer(Struct, frozen=True):
         return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
 
 
-def is_public(number: NumericAddress) -> bool:
+def is_public(ip_address: IpAddress) -> bool:
     """Return whether an address belongs to the Internet, and not to a private network or to this machine."""
-    if isinstance(number, IPv6Address):
-        if number.ipv4_mapped is not None:
+    if isinstance(ip_address, IPv6Address):
+        if ip_address.ipv4_mapped is not None:
             return False  # no name server has a reason to give an IPv4 address in this form
-        if number in NAT64:
-            return is_public(IPv4Address(int(number) & 0xFFFF_FFFF))
-        if number not in INTERNET:
+        if ip_address in NAT64:
+            return is_public(IPv4Address(int(ip_address) & 0xFFFF_FFFF))
+        if ip_address not in INTERNET:
             return False
-    is_special = number.is_multicast or number.is_reserved or number.is_private or number.is_link_local
-    return number.is_global and not is_special and not any(number in network for network in SPECIAL)
+    is_special = ip_address.is_multicast or ip_address.is_reserved or ip_address.is_private or ip_address.is_link_local
+    return ip_address.is_global and not is_special and not any(ip_address in network for network in SPECIAL)
 
 
 def resolve(host: str) -> list[str]:
@@ -84,10 +84,10 @@ def resolve(host: str) -> list[str]:
     from dns.resolver import NoResolverConfiguration, resolve_name
 
     try:
-        numbers = list(resolve_name(host, lifetime=DNS_TIMEOUT_S, search=False).addresses())
+        ip_addresses = list(resolve_name(host, lifetime=DNS_TIMEOUT_S, search=False).addresses())
     except (DNSException, NoResolverConfiguration, OSError, ValueError) as error:
         raise Unreachable("The name {host} was not found.", host=host) from error
-    return sorted(numbers, key=lambda number: ":" in number)
+    return sorted(ip_addresses, key=lambda ip_address: ":" in ip_address)
 
 
 class SafeClient:
@@ -100,7 +100,7 @@ class SafeClient:
         self,
         proxy: str = "",
         resolve: Resolve = resolve,
-        is_allowed: Callable[[NumericAddress], bool] = is_public,
+        is_allowed: Callable[[IpAddress], bool] = is_public,
         tls: ssl.SSLContext | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
@@ -116,7 +116,7 @@ class SafeClient:
 
     def check(self, url: str) -> None:
         """Raise ForbiddenAddress if no request may be sent to this address, or Unreachable if its name is not found."""
-        self._find_numbers(parse_url(url))
+        self._find_ip_addresses(parse_url(url))
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> HttpAnswer:
         """Send a POST request and return the answer; raise ForbiddenAddress or Unreachable if there is none."""
@@ -126,9 +126,9 @@ class SafeClient:
         """Send a request and return the answer; raise ForbiddenAddress or Unreachable if there is none."""
         ends_at = time.monotonic() + self._timeout_s
         parts = parse_url(url)
-        numbers = self._find_numbers(parts)
+        ip_addresses = self._find_ip_addresses(parts)
         connection = _Connection(
-            parts.hostname or "", parts.port or HTTPS_PORT, numbers, self._tls, self._proxy, ends_at
+            parts.hostname or "", parts.port or HTTPS_PORT, ip_addresses, self._tls, self._proxy, ends_at
         )
         try:
             with connection.closed_in_time():
@@ -145,19 +145,19 @@ class SafeClient:
                 raise Unreachable("{host} did not answer in time.", host=parts.hostname) from error
             raise Unreachable("{host} did not answer.", host=parts.hostname) from error
 
-    def _find_numbers(self, parts: SplitResult) -> list[str]:
-        """Return the numeric addresses of a host to try, at most one more than MAX_TRIED_NUMBERS.
+    def _find_ip_addresses(self, parts: SplitResult) -> list[str]:
+        """Return the IP addresses of a host to try, at most one more than MAX_TRIED_ADDRESSES.
 
         Raise ForbiddenAddress unless all of the host's addresses are allowed, or Unreachable if it has none.
         """
         host = parts.hostname or ""
-        numbers = [host] if _parse_number(host) else self._resolve(host)
-        parsed = [_parse_number(number) for number in numbers]
-        if not numbers:
+        ip_addresses = [host] if _parse_ip_address(host) else self._resolve(host)
+        parsed = [_parse_ip_address(ip_address) for ip_address in ip_addresses]
+        if not ip_addresses:
             raise Unreachable("The name {host} was not found.", host=host)
-        if not all(number is not None and self._is_allowed(number) for number in parsed):
+        if not all(ip_address is not None and self._is_allowed(ip_address) for ip_address in parsed):
             raise ForbiddenAddress("{host} is not on the public Internet; please use another address.", host=host)
-        first, others = numbers[:MAX_TRIED_NUMBERS], numbers[MAX_TRIED_NUMBERS:]
+        first, others = ip_addresses[:MAX_TRIED_ADDRESSES], ip_addresses[MAX_TRIED_ADDRESSES:]
         return [*first, *others[-1:]]  # the last may be the only IPv6 address
 
 
@@ -172,7 +172,7 @@ def parse_url(url: str) -> SplitResult:
     raise ForbiddenAddress("Please use an address that begins with https:// and has no user or password in it.")
 
 
-def _parse_number(text: str) -> NumericAddress | None:
+def _parse_ip_address(text: str) -> IpAddress | None:
     try:
         return ipaddress.ip_address(text)
     except ValueError:
@@ -186,30 +186,30 @@ def _read_answer(response: HTTPResponse) -> HttpAnswer:
 
 
 class _Connection(HTTPSConnection):
-    """A connection to one of the checked numbers; the certificate has to prove the name."""
+    """A connection to one of the checked IP addresses of a host; the certificate has to prove the name."""
 
     def __init__(
         self,
         host: str,
         port: int,
-        numbers: list[str],
+        ip_addresses: list[str],
         tls: ssl.SSLContext,
         proxy: SplitResult | None,
         ends_at: float,
     ) -> None:
         super().__init__(host, port, context=tls)
-        self._numbers, self._tls, self._proxy, self._ends_at = numbers, tls, proxy, ends_at
+        self._ip_addresses, self._tls, self._proxy, self._ends_at = ip_addresses, tls, proxy, ends_at
         self._raw: socket.socket | None = None
         self._stopped = False
 
     def connect(self) -> None:
-        """Connect to the first number that answers; called by `request`."""
-        for place, number in enumerate(self._numbers, 1):
+        """Connect to the first IP address that answers; called by `request`."""
+        for place, ip_address in enumerate(self._ip_addresses, 1):
             try:
-                self._raw = self._open(number)
+                self._raw = self._open(ip_address)
                 break
             except OSError:
-                if place == len(self._numbers):
+                if place == len(self._ip_addresses):
                     raise
         assert self._raw is not None
         self._raw.settimeout(self.count_seconds_left())
@@ -217,15 +217,15 @@ class _Connection(HTTPSConnection):
         self._raw = self.sock
         self.sock.do_handshake()
 
-    def _open(self, number: str) -> socket.socket:
-        """Open a connection to a checked number, through a tunnel if there is a proxy."""
+    def _open(self, ip_address: str) -> socket.socket:
+        """Open a connection to a checked IP address, through a tunnel if there is a proxy."""
         timeout_s = min(CONNECT_TIMEOUT_S, self.count_seconds_left())
         if self._proxy is None:
-            return socket.create_connection((number, self.port), timeout_s)
+            return socket.create_connection((ip_address, self.port), timeout_s)
         assert self._proxy.hostname
         raw = socket.create_connection((self._proxy.hostname, self._proxy.port or PROXY_PORT), timeout_s)
         self._raw = raw
-        _open_tunnel(raw, f"[{number}]" if ":" in number else number, self.port, self._proxy)
+        _open_tunnel(raw, f"[{ip_address}]" if ":" in ip_address else ip_address, self.port, self._proxy)
         return raw
 
     def count_seconds_left(self) -> float:
@@ -261,7 +261,7 @@ def _shut_down(raw: socket.socket) -> None:
 
 
 def _open_tunnel(raw: socket.socket, host: str, port: int, proxy: SplitResult) -> None:
-    """Ask a proxy for a tunnel to a checked number (RFC 9110, section 9.3.6)."""
+    """Ask a proxy for a tunnel to a checked IP address (RFC 9110, section 9.3.6)."""
     head = [f"CONNECT {host}:{port} HTTP/1.1", f"Host: {host}:{port}"]
     if proxy.username:
         password = base64.b64encode(f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()).decode()

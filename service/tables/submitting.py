@@ -81,10 +81,11 @@ VERDICT_MESSAGE = make_decoder(VerdictMessage)
 def submit(
     app: App, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
 ) -> StoredSubmission:
-    """Store a command for the referee; the same key again from the same source is the same submission.
+    """Store a command for the referee; without a key it is a new submission.
 
-    Only a player's page has to choose a new key after a refusal; what any other source submits may come again. The
-    commit does not wait for the disk: the commit of the verdict, which comes later, does.
+    The same key again from the same source is the submission that is stored already. After a refusal a player's page
+    needs a new key; from any other source the same key is then judged again. The commit does not wait for the disk: the
+    commit of the verdict, which comes later, does.
     """
     seat = require_seat(place)
     command = {"key": make_key(key), "move": clean_move(text), "seen": seen, "at": app.now()}
@@ -370,6 +371,6 @@ class MoveIntake:
             stored = store_moves(self._app, moves)
         except Exception as error:
             return [error] * len(moves)
-        if any(stored):
+        if any(submission is not None for submission in stored):
             self._app.wakeups.wake("referee")
         return stored

@@ -54,6 +54,7 @@ class Vocabulary(Struct, frozen=True):
     names: tuple[str, ...]
 
     def __call__(self, token: str) -> tuple[str, ...]:
+        """Return the words for a token: the game's, or else the table's, or else words composed of its parts."""
         return _get_forms(self.game, token) or _get_forms(self.table, token) or tuple(self._compose(token))
 
     def get_letter_form(self, token: str) -> str:

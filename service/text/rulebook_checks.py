@@ -99,7 +99,7 @@ def _check_translation(name: str, english: Manuscript, language: str) -> Iterato
     if not rulebook.get_path(name, language).exists():
         yield "there is no translation."
         return
-    book, now = load_manuscript(name, language), compute_digests(english)
+    book, current = load_manuscript(name, language), compute_digests(english)
     checked = load_checked_digests(name).get(language, {})
     yield from _check_manuscript(name, book)
     keys = [section.key for section in book.sections]
@@ -113,7 +113,9 @@ def _check_translation(name: str, english: Manuscript, language: str) -> Iterato
         yield from _check_moves(name, language, original, translation)
     for code in sorted(english.rulings):
         yield from _find_untranslated(f"^{code}", english.rulings[code], book.rulings.get(code, ""))
-    yield from (f"{key} is out of date: the English has changed." for key in now if checked.get(key) != now[key])
+    yield from (
+        f"{key} is out of date: the English has changed." for key in current if checked.get(key) != current[key]
+    )
 
 
 def _compare_sections(original: Section, translation: Section) -> Iterator[str]:

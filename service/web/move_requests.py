@@ -78,7 +78,10 @@ class MoveRequests:
         self._intake = MoveIntake(app)
 
     async def answer(self, scope: Scope, body: bytes, send: Send) -> None:
-        """Answer a request whose body is complete."""
+        """Answer a request whose body is complete.
+
+        Flask answers what is no move, a move beyond the limit, and a move that could not be stored.
+        """
         request = self._parse(scope, body)
         if request is None:
             await self._pages.answer(scope, body, send)

@@ -160,8 +160,8 @@ def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
 def _iter_shorter_forms(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """Yield a sentence, then shorter forms of it.
 
-    In this order: without a greeting, the part after a colon, without small words, with the only verb of the game put
-    before it, from its verb on.
+    In this order: without a greeting, the part after a colon, without small words. Then without “ok” and the like
+    at its beginning, this form with the only verb of the game before it, and the sentence from its verb on.
     """
     yield sentence
     yield _strip_greeting(sentence, words)

@@ -48,10 +48,10 @@ def apply_tile_placed(state: State, event: TilePlaced) -> State:
     cell, number = event.cell, len(state.tiles)
     piece, first = PIECES[event.tile][event.turn], number * MOST_SEGMENTS
     features, parents = state.features.copy(), state.parents.copy()
-    met, surplus = _connect_sides(piece, cell, state.tiles, parents)
-    done = _add_built_segments(piece, number, met, surplus, features, parents)
+    met, closed_too_often = _connect_sides(piece, cell, state.tiles, parents)
+    done = _add_built_segments(piece, number, met, closed_too_often, features, parents)
     _add_fields(piece, first, met, features, parents)
-    if surplus:  # two features that were completed one after the other may have become one
+    if closed_too_often:  # two features that were completed one after the other may have become one
         done = [root for root in dict.fromkeys(find_root(parents, root) for root in done) if not features[root].open]
     if piece.closes:
         done += _close_features_ending_at(state, cell, features)
@@ -135,7 +135,7 @@ def _connect_sides(
     Also return, by the same indexes, how many open ends are closed too often if each meeting closes two.
     """
     met: RootsMet = {}
-    surplus: dict[int, int] = {}
+    closed_too_often: dict[int, int] = {}
     for side, beyond in enumerate(list_neighbours(cell)):
         if beyond not in tiles:
             continue
@@ -143,12 +143,12 @@ def _connect_sides(
         neighbour = PIECES[other.tile][other.turn]
         mine, theirs = piece.side_indexes[side], neighbour.outside_indexes[side - 2]  # the sides that face each other
         if piece.has_shared_side or neighbour.has_shared_side:
-            pairs = _pair_shared_side(mine, theirs, piece.edges[side], surplus)
+            pairs = _pair_shared_side(mine, theirs, piece.edges[side], closed_too_often)
         else:
             pairs = zip(mine, theirs)  # noqa: B905 - a tile that closes connects to nothing; `strict=False` takes long
         for index, there in pairs:
             met.setdefault(index, []).append(_find_root_and_shorten(parents, other.first + there))
-    return met, surplus
+    return met, closed_too_often
 
 
 def _find_root_and_shorten(parents: Parents, segment: int) -> int:
@@ -160,35 +160,35 @@ def _find_root_and_shorten(parents: Parents, segment: int) -> int:
 
 
 def _pair_shared_side(
-    mine: tuple[int, ...], theirs: tuple[int, ...], edge: str, surplus: dict[int, int]
+    mine: tuple[int, ...], theirs: tuple[int, ...], edge: str, closed_too_often: dict[int, int]
 ) -> Iterable[tuple[int, int]]:
     """Pair the segments at a side that two cities or two fields of one tile share.
 
-    Two cities at one side connect to every city beyond it. These pairs are more than there are ends, and `surplus`
-    gets the difference: each segment has one end there, and only the first one closes those beyond.
+    Two cities at one side connect to every city beyond it. These pairs are more than there are ends: each segment has
+    one end there, and only the first one closes those beyond. `closed_too_often` gets the difference.
     """
     if len(mine) == len(theirs) and edge != EDGES["city"]:
         return zip(mine, theirs, strict=True)
     for index in mine:
         ends = 1 + (len(theirs) if index == mine[0] else 0)
-        surplus[index] = surplus.get(index, 0) + 2 * len(theirs) - ends
+        closed_too_often[index] = closed_too_often.get(index, 0) + 2 * len(theirs) - ends
     return itertools.product(mine, theirs)
 
 
 def _add_built_segments(
-    piece: Piece, number: int, met: RootsMet, surplus: dict[int, int], features: Features, parents: Parents
+    piece: Piece, number: int, met: RootsMet, closed_too_often: dict[int, int], features: Features, parents: Parents
 ) -> list[int]:
     """Add the roads, cities and other places of a tile to the features; return those that are complete now."""
-    done: list[int] = []
-    first = number * MOST_SEGMENTS
+    done, first = list[int](), number * MOST_SEGMENTS
     for index, segment, open_ends in piece.built_segments:
         roots = met.get(index)
         if roots is None:
             features[first + index] = Feature(segment.kind, open_ends, (number,), segment.marks)
             continue
         root, others = _unite(first + index, roots, parents)
-        more_ends = open_ends - 2 * len(roots) + surplus.get(index, 0)  # each end that meets one closes both
-        if not _grow(segment, number, root, others, features, more_ends):
+        more_ends = open_ends - 2 * len(roots) + closed_too_often.get(index, 0)  # each end that meets one closes both
+        ends_left = _grow(segment, number, root, others, features, more_ends)
+        if not ends_left:
             done.append(root)
     return done
 
@@ -293,11 +293,11 @@ def add_figure(state: State, figure: Figure, **others: Any) -> State:
 
 def read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
     """Return the figure that a move places by a token: `cloister-lying` on the new tile, `1,0/city` on another one."""
-    cell, _, segment = token.rpartition("/")
-    cell, way = cell or get_current_part(state).cell, ""
-    placed = state.tiles[cell]
-    if segment not in PIECES[placed.tile][placed.turn].indexes:
-        segment, _, way = segment.rpartition("-")
+    other_cell, _, segment = token.rpartition("/")
+    cell = other_cell or get_current_part(state).cell
+    way = ""
+    if not has_segment(state, cell, segment):
+        segment, _, way = segment.rpartition("-")  # the way in which the figure is placed
     figure = Figure(seat, kind, cell, segment, way)
     others = state.features[find_figure_root(state, figure)].figures
     return _number_figure(figure, {other.place for other in others}) if others else figure

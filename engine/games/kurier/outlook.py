@@ -160,10 +160,10 @@ LONGEST_WAIT_TURNS, MOST_REFINEMENTS, TOLERANCE_TURNS = 40.0, 3, 1e-3
 
 
 def expect_turns(palace: Sequence[Coin], missing: int, turned: int | None = None) -> float:
-    """Return how many turns it takes on average to turn coins worth `missing`, stopping as well as can be (§7.3).
+    """Return how many turns of the seat it takes on average to turn up coins worth `missing`, stopping at best (§7.3).
 
-    `turned` are the roubles turned so far in a turn that goes on, and then only the turns after it count; None between
-    turns. The palace is taken to keep the coins that are in it now.
+    Between turns `turned` is None. In the seat's own turn `turned` are the roubles turned up so far, and only the turns
+    after this one are counted. The palace is taken to keep the coins that are in it now.
     """
     if turned is not None and turned >= missing:
         return 0.0

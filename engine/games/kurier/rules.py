@@ -249,10 +249,12 @@ def _offer_usual_actions(state: State, seat: int) -> Iterator[MenuEntry]:
 
 
 def _offer_stop(state: State) -> Menu:
-    """§7.3, §8.3: a player who has turned a coin, or acted, may end the turn."""
+    """§7.1, §7.3, §8.3: a player who has turned a coin, or acted, may end the turn."""
     if state.turned:
         return (Choice("stop", rule="7.3"),)
-    return (Choice("stop", rule="7.1" if state.options.rules == "basic" else "8.3"),) if state.acted else ()
+    if state.acted:
+        return (Choice("stop", rule="7.1" if state.options.rules == "basic" else "8.3"),)
+    return ()
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:

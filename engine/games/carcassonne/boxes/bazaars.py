@@ -137,6 +137,7 @@ def apply_auction_began(state: State, event: AuctionBegan) -> State:
 
 
 def apply_tile_picked(state: State, event: TilePicked) -> State:
+    """Put the tile up; the first seat, which picked it, bids now, and the others wait to bid."""
     return _continue_auction(state, tile=event.tile, waiting=require_auction(state).seats[1:])
 
 

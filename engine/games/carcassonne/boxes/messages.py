@@ -133,7 +133,7 @@ def apply_message_traded(state: State, event: MessageTraded) -> State:
 
 def apply_message_performed(state: State, event: MessagePerformed) -> State:
     """Give the points and send the figures home; message 4 goes under the stack only after its extra turn."""
-    if event.number == ONE_MORE:
+    if event.number == ONE_MORE:  # the extra part comes first, and below it the task to return the message
         state = push_work(scoring.settle_figures(pop_work(state)), Task("return", ONE_MORE))
         return push_work(state, Part(kind="message"))
     state = _put_under(pop_work(state), event.number)
