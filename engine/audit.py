@@ -20,7 +20,7 @@ from engine import table as tables
 from engine.beacon import VerifySignature
 from engine.chance import Chance
 from engine.game import Game
-from engine.log import Entry, Export, Link
+from engine.log import Entry, Export, ExportedEntry
 from engine.menu import Move
 from engine.options import list_open_words
 from engine.record import Rewind, Table
@@ -104,7 +104,7 @@ def _count_proven(export: Export) -> int:
     """Return how many entries of a log without faults are proven: all by the seed, or those that have a salt."""
     if export.seed is not None:
         return len(export.entries)
-    return sum(link.salt is not None for link in export.entries)
+    return sum(exported.salt is not None for exported in export.entries)
 
 
 def _report_tampering(seq: int, sentence: str) -> Finding:
@@ -131,8 +131,8 @@ def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, in
     """Check the digest, the draws and the move of each entry; return the first fault and how many entries are right."""
     history = [Table()]  # the table before each entry
     key, decode = b"", log.make_entry_decoder(game).decode
-    for number, link in enumerate(export.entries):
-        entry = _open_entry(decode, number, link, seed)
+    for number, exported in enumerate(export.entries):
+        entry = _open_entry(decode, number, exported, seed)
         if isinstance(entry, Finding):
             return entry, number
         table = history[-1]
@@ -150,9 +150,9 @@ def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, in
 def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, int]:
     """Check the digest and the draws of each entry; return the first fault and how many entries are right."""
     nonces, key = dict[int, str](), b""
-    for number, link in enumerate(export.entries):
-        entry = canonical_json.convert(link.entry, Entry[dict[str, Any]])
-        if log.compute_digest(seed, number, canonical_json.encode(entry)) != link.digest:
+    for number, exported in enumerate(export.entries):
+        entry = canonical_json.convert(exported.entry, Entry[dict[str, Any]])
+        if log.compute_digest(seed, number, canonical_json.encode(entry)) != exported.digest:
             return _report_wrong_digest(number), number
         nonces |= {event["seat"]: event["nonce"] for event in entry.events if event["type"] == "table.Sat"}
         if entry.move == "start" and not key:  # all seats have their nonces now
@@ -162,10 +162,12 @@ def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, i
     return None, len(export.entries)
 
 
-def _open_entry(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, seed: bytes) -> Entry[Any] | Finding:
+def _open_entry(
+    decode: Callable[[bytes], Entry[Any]], seq: int, exported: ExportedEntry, seed: bytes
+) -> Entry[Any] | Finding:
     """Decode an entry; return a finding if its digest is wrong, or if it cannot be read or has another form today."""
-    body = canonical_json.encode(link.entry)
-    if log.compute_digest(seed, seq, body) != link.digest:
+    body = canonical_json.encode(exported.entry)
+    if log.compute_digest(seed, seq, body) != exported.digest:
         return _report_wrong_digest(seq)
     try:
         entry = decode(body)
@@ -174,7 +176,7 @@ def _open_entry(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, see
     canonical = canonical_json.encode(entry)
     if canonical == body:
         return entry
-    return _compare_forms(link.entry, canonical_json.decode_object(canonical)) or entry
+    return _compare_forms(exported.entry, canonical_json.decode_object(canonical)) or entry
 
 
 def _compare_forms(then: dict[str, Any], now: dict[str, Any]) -> Finding | None:

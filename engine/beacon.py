@@ -81,14 +81,14 @@ def find_faults(export: Export, verify_signature: VerifySignature | None) -> Ite
         yield RoundFault(0, "The table was opened with a beacon that is not told right.")
         return
     expected: int | None = None
-    for seq, link in enumerate(export.entries):
-        events = link.entry["events"]
+    for seq, exported in enumerate(export.entries):
+        events = exported.entry["events"]
         begins_with_round = bool(events) and events[0]["type"] in ROUND_EVENTS
         if beacon is None and not begins_with_round:
             continue  # most entries of most logs
         events_by_type = {str(event["type"]): event for event in events}
         if named := events_by_type.get("table.RoundNamed"):
-            if why := _find_wrong_naming(beacon, expected, named, link.entry):
+            if why := _find_wrong_naming(beacon, expected, named, exported.entry):
                 yield RoundFault(seq, f"Entry {seq} {why}.")
             expected = named.get("round")
         elif drawn := events_by_type.get("table.RoundDrawn"):
@@ -99,7 +99,7 @@ def find_faults(export: Export, verify_signature: VerifySignature | None) -> Ite
             if beacon is None or expected is None:
                 yield RoundFault(seq, f"Entry {seq} goes on sealed, though no round is waited for.")
             beacon = expected = None
-        elif beacon and any(map(_is_uncertain, link.entry["draws"])):
+        elif beacon and any(map(_is_uncertain, exported.entry["draws"])):
             yield RoundFault(seq, f"Entry {seq} draws without a round of the beacon, though its table draws in public.")
 
 
@@ -145,5 +145,5 @@ def count_rounds(export: Export) -> int:
     """Return how many rounds of a beacon the log draws by."""
     if "beacon" not in export.opening:
         return 0
-    events = (event for link in export.entries for event in link.entry["events"])
+    events = (event for exported in export.entries for event in exported.entry["events"])
     return sum(event["type"] == "table.RoundDrawn" for event in events)

@@ -46,7 +46,7 @@ class Entry(Struct, Generic[Event], frozen=True):
     edition: int
 
 
-class Link(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class ExportedEntry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """An entry of an exported log, complete (`whole`) or redacted, with the digest of the complete entry.
 
     Before the end of the table `salt` proves a complete entry; afterwards the seed gives all salts.
@@ -65,7 +65,7 @@ class Export(Struct, frozen=True, forbid_unknown_fields=True):
     game: str
     commitment: str
     head: str
-    entries: tuple[Link, ...]
+    entries: tuple[ExportedEntry, ...]
     format: Literal["depesche-log-1"]
     seed: str | None
     seat: int | None
@@ -74,7 +74,7 @@ class Export(Struct, frozen=True, forbid_unknown_fields=True):
     def opening(self) -> dict[str, Any]:
         """The event that opened the table; empty if the log does not begin with one."""
         match self.entries:
-            case (Link(entry={"events": [{"type": "table.Opened"} as opened]}), *_):
+            case (ExportedEntry(entry={"events": [{"type": "table.Opened"} as opened]}), *_):
                 return dict(opened)
         return {}
 
@@ -134,11 +134,11 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
     return SealedEntry(entry.seq, body.decode(), digest, extend_head(head, digest))
 
 
-def make_link(seed: bytes, entry: Entry[Any], redacted: Entry[Any], digest: str) -> Link:
-    """Return the link of an entry for a reader before the end; with its salt if `redact` returned the entry itself."""
+def export_entry(seed: bytes, entry: Entry[Any], redacted: Entry[Any], digest: str) -> ExportedEntry:
+    """Export an entry for a reader before the end of its table; with its salt if `redact` returned the entry itself."""
     whole = redacted is entry
     salt = derive_salt(seed, entry.seq).hex() if whole else None
-    return Link(digest, whole, canonical_json.decode_object(canonical_json.encode(redacted)), salt)
+    return ExportedEntry(digest, whole, canonical_json.decode_object(canonical_json.encode(redacted)), salt)
 
 
 def parse_export(raw: bytes) -> Export:
@@ -170,7 +170,7 @@ def find_format_fault(export: Export, *, running: bool = False) -> FormatFault |
 
 def has_wrong_head(export: Export) -> bool:
     """Whether the digests lead to another head than the log names."""
-    return compute_head(link.digest for link in export.entries) != export.head
+    return compute_head(exported.digest for exported in export.entries) != export.head
 
 
 def _check_entries(export: Export) -> Iterator[FormatFault]:
@@ -178,16 +178,15 @@ def _check_entries(export: Export) -> Iterator[FormatFault]:
     if not export.entries:
         yield FormatFault(0, "The log has no entries.")
     is_hash, before = HASH.fullmatch, 0
-    for number, link in enumerate(export.entries):
-        entry = link.entry
-        seq = entry.get("seq")
-        if seq != number or type(seq) is not int:
+    for number, exported in enumerate(export.entries):
+        entry = exported.entry
+        if type(entry.get("seq")) is not int or entry["seq"] != number:
             yield FormatFault(number, f"Entry {number} is missing or out of order.")
-        if not is_hash(link.digest):
+        if not is_hash(exported.digest):
             yield FormatFault(number, f"Entry {number} has no digest of 64 small hexadecimal digits.")
         if why := _find_wrong_shape(entry):
             yield FormatFault(number, f"Entry {number} {why}.")
-        if link.whole and not entry["events"]:
+        if exported.whole and not entry["events"]:
             yield FormatFault(number, f"Entry {number} is whole, yet empty.")
         if entry["at"] < before:
             yield FormatFault(number, f"Entry {number} is dated before the entry that it follows.")
@@ -223,9 +222,9 @@ def _check_opening(export: Export) -> Iterator[FormatFault]:
         yield FormatFault(0, f"The table was opened for another game than “{export.game}”.")
     if opened.get("table", export.table) != export.table:
         yield FormatFault(0, f"The table was opened under another name than “{export.table}”.")
-    for link in export.entries:
-        if link.entry["edition"] != opened.get("edition"):
-            yield FormatFault(link.entry["seq"], f"Entry {link.entry['seq']} is of another edition than the opening.")
+    for seq, exported in enumerate(export.entries):
+        if exported.entry["edition"] != opened.get("edition"):
+            yield FormatFault(seq, f"Entry {seq} is of another edition than the opening.")
 
 
 def _check_seed(export: Export) -> Iterator[FormatFault]:
@@ -239,10 +238,10 @@ def _check_seed(export: Export) -> Iterator[FormatFault]:
 
 def _check_disclosed(export: Export) -> Iterator[FormatFault]:
     """Check that each entry is complete and has no salt, because the seed is revealed."""
-    for seq, link in enumerate(export.entries):
-        if link.salt is not None:
+    for seq, exported in enumerate(export.entries):
+        if exported.salt is not None:
             yield FormatFault(seq, f"Entry {seq} has a salt of its own, though the seed gives it.")
-        elif not link.whole or type(link.entry["move"]) is not str:
+        elif not exported.whole or type(exported.entry["move"]) is not str:
             yield FormatFault(seq, f"Entry {seq} is not whole, though the seed is revealed.")
 
 
@@ -251,24 +250,25 @@ def _check_redacted(export: Export) -> Iterator[FormatFault]:
 
     Logs that do not seal the name of their table may be older than salts.
     """
-    salted = "table" in export.opening or any(link.salt is not None for link in export.entries)
-    for seq, link in enumerate(export.entries):
-        if any(event["type"] == "table.Ended" for event in link.entry["events"]):
+    salted = "table" in export.opening or any(exported.salt is not None for exported in export.entries)
+    for seq, exported in enumerate(export.entries):
+        if any(event["type"] == "table.Ended" for event in exported.entry["events"]):
             yield FormatFault(seq, f"Entry {seq} ends the table, yet the seed is not revealed.")
-        if why := _find_wrong_redaction(link, salted):
+        if why := _find_wrong_redaction(exported, salted):
             yield FormatFault(seq, f"Entry {seq} {why}.")
 
 
-def _find_wrong_redaction(link: Link, salted: bool) -> str:
+def _find_wrong_redaction(exported: ExportedEntry, salted: bool) -> str:
     """Return what is wrong with an entry of a log without its seed; empty if nothing is."""
-    if not link.whole:
-        shown = bool(link.entry["draws"]) or link.salt is not None
+    entry, salt = exported.entry, exported.salt
+    if not exported.whole:
+        shown = bool(entry["draws"]) or salt is not None
         return "is said not to be whole, yet shows its draws or its salt" if shown else ""
-    if not isinstance(link.entry["move"], str):
+    if not isinstance(entry["move"], str):
         return "is said to be whole, yet its move is missing"
-    if salted and (link.salt is None or not HASH.fullmatch(link.salt)):
+    if salted and (salt is None or not HASH.fullmatch(salt)):
         return "is said to be whole, yet has no salt to prove it"
-    if link.salt and compute_salted_digest(bytes.fromhex(link.salt), canonical_json.encode(link.entry)) != link.digest:
+    if salt and compute_salted_digest(bytes.fromhex(salt), canonical_json.encode(entry)) != exported.digest:
         return "is not the one that was sealed: its digest differs"
     return ""
 
@@ -276,8 +276,8 @@ def _find_wrong_redaction(link: Link, salted: bool) -> str:
 def _find_wrong_end(export: Export) -> FormatFault | None:
     """Return what is wrong with the end of a log with its seed: its last event, and no other, ends the table."""
     last = len(export.entries) - 1
-    for seq, link in enumerate(export.entries):
-        types = [event["type"] for event in link.entry["events"]]
+    for seq, exported in enumerate(export.entries):
+        types = [event["type"] for event in exported.entry["events"]]
         if "table.Ended" not in types:
             continue
         if types.index("table.Ended") < len(types) - 1:

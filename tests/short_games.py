@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import takewhile
 
-from engine.log import Link
+from engine.log import ExportedEntry
 from tests import apps
 from tests.golden.make import load
 from tests.services import ENTRIES_BEFORE_MOVES, RunningService
@@ -30,17 +30,17 @@ class ShortGame:
     def is_over(self) -> bool:
         return apps.load_table(self._service.app, self._table).position.phase == "over"
 
-    def _list_turn(self, seat: int) -> Iterator[Link]:
-        return takewhile(lambda link: link.entry["seat"] == seat, self._entries[self.length :])
+    def _list_turn(self, seat: int) -> Iterator[ExportedEntry]:
+        return takewhile(lambda exported: exported.entry["seat"] == seat, self._entries[self.length :])
 
     def list_moves(self) -> list[str]:
         """Return the next move of the player, and the one after it of another kind, which may be sent together."""
-        moves = [link.entry["move"] for link in self._list_turn(PLAYER)]
+        moves = [exported.entry["move"] for exported in self._list_turn(PLAYER)]
         return moves[: 2 if len({move.split()[0] for move in moves[:2]}) > 1 else 1]
 
     def play_other(self) -> int:
         """Make the moves of the other seat until the player moves; return how many."""
         turn = list(self._list_turn(OTHER))
-        for link in turn:
-            self._service.submit(self._links[OTHER], link.entry["move"])
+        for exported in turn:
+            self._service.submit(self._links[OTHER], exported.entry["move"])
         return len(turn)

@@ -121,7 +121,7 @@ def _open_log(file: str, export: Export, seat: int | None) -> Log:
         raise Misuse(f"{file} does not begin with the opening of a table.")
     if seat is not None and seat >= opening.seats:
         raise Misuse(f"This table has no seat {seat}; its seats are 0 to {opening.seats - 1}.")
-    whole = all(link.whole for link in export.entries)
+    whole = all(exported.whole for exported in export.entries)
     if not whole and seat not in (None, export.seat):
         holder = "a spectator" if export.seat is None else f"seat {export.seat}"
         raise Misuse(f"{file} was exported for {holder} before the end; it does not contain what seat {seat} knew.")
@@ -133,9 +133,9 @@ def _parse_entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]
 
     from engine.log import get_entry_type
 
-    for number, link in enumerate(export.entries):
+    for number, exported in enumerate(export.entries):
         try:
-            yield convert(link.entry, get_entry_type(game))
+            yield convert(exported.entry, get_entry_type(game))
         except msgspec.ValidationError as error:
             raise Misuse(f"Entry {number} of {file} cannot be read by today's rules: {error}.") from error
 

@@ -194,7 +194,7 @@ def list_entries_at(db: Connection, places: Sequence[tuple[str, int]]) -> list[E
 
 def make_entry_rows(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
     """Yield a row of `entries` for each entry of a log."""
-    digests = [link.digest for link in export.entries]
+    digests = [exported.digest for exported in export.entries]
     for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.compute_heads(digests), strict=True)):
         yield {"table": table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}
 

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from engine import audit, canonical_json, catalogue, log, record
 from engine.canonical_json import make_decoder
 from engine.game import Game
-from engine.log import FORMAT, Export, Link
+from engine.log import FORMAT, Export, ExportedEntry
 from engine.record import Table
 from engine.refusal import Refused
 from service.app import App
@@ -187,7 +187,8 @@ def _lock_row(db: Connection, name: str) -> TableRow:
 def _export_table(db: Connection, row: TableRow, indexes: dict[int, int]) -> TransferredTable:
     """Return a table as the file has it, and give each of its people an index there."""
     links = tuple(
-        Link(one.digest, True, canonical_json.decode_object(one.body)) for one in queries.list_entries(db, row.id)
+        ExportedEntry(one.digest, True, canonical_json.decode_object(one.body))
+        for one in queries.list_entries(db, row.id)
     )
     whole = Export(
         table=row.id,
@@ -279,7 +280,7 @@ def _make_room(db: Connection, whole: Export) -> None:
     if not row.moved_to:
         raise Refused("The table {table} is on this server already.", table=whole.table)
     stayed = [one.digest for one in queries.list_entries(db, row.id)]
-    if stayed != [link.digest for link in whole.entries[: len(stayed)]]:
+    if stayed != [exported.digest for exported in whole.entries[: len(stayed)]]:
         raise Refused("The table {table} left this server with another log than it brings back.", table=whole.table)
     for seat in queries.list_seats(db, row.id):
         _store_former_link(db, row.id, seat.seat, seat.link)
@@ -310,7 +311,7 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
     """
     whole, name = one.log, one.log.table
     game = _audit(whole, over=one.ended_at is not None)
-    bodies = [canonical_json.encode(link.entry) for link in whole.entries]
+    bodies = [canonical_json.encode(exported.entry) for exported in whole.entries]
     position = record.fold(game, map(log.make_entry_decoder(game).decode, bodies))
     if len(position.seats) != len(one.seats) or whole.seed is None:
         raise Refused("The table {table} cannot be transferred: its seats are not those of its log.", table=name)

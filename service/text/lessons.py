@@ -19,7 +19,7 @@ from engine import bots, canonical_json, catalogue, log, options, record, table
 from engine import scenario as scenarios
 from engine.chance import commit
 from engine.game import Game
-from engine.log import Entry, Export, Link
+from engine.log import Entry, Export, ExportedEntry
 from engine.menu import Choice, Menu, Move
 from engine.record import Table
 from engine.refusal import Refused
@@ -63,30 +63,30 @@ class Sample:
 def make_export(
     game: Game, entries: Iterable[Entry[Any]], seed: bytes, name: str, *, reveal: bool, seat: int | None
 ) -> Export:
-    """Seal the entries of the table `name` for an export: each becomes a link of the chain of hashes.
+    """Seal the entries of the table `name` for an export: each gets its digest.
 
     `reveal` includes the seed and every entry, otherwise the seat, or a spectator (None), sees its own part.
     """
-    links = tuple(_make_link(game, entry, seed, reveal, seat) for entry in entries)
+    exported_entries = tuple(_export_entry(game, entry, seed, reveal, seat) for entry in entries)
     return Export(
         table=name,
         game=game.META.name,
         commitment=commit(seed),
-        head=log.compute_head(link.digest for link in links),
-        entries=links,
+        head=log.compute_head(exported.digest for exported in exported_entries),
+        entries=exported_entries,
         format=log.FORMAT,
         seed=seed.hex() if reveal else None,
         seat=seat,
     )
 
 
-def _make_link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
-    """Return the link of an entry: complete with `reveal`, otherwise as this seat, or a spectator, may know it."""
+def _export_entry(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> ExportedEntry:
+    """Export an entry: complete with `reveal`, otherwise as this seat, or a spectator, may know it."""
     body = canonical_json.encode(entry)
     digest = log.compute_digest(seed, entry.seq, body)
     if reveal:
-        return Link(digest, whole=True, entry=canonical_json.decode_object(body))
-    return log.make_link(seed, entry, log.redact(game, entry, seat), digest)
+        return ExportedEntry(digest, whole=True, entry=canonical_json.decode_object(body))
+    return log.export_entry(seed, entry, log.redact(game, entry, seat), digest)
 
 
 def start_sample(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:

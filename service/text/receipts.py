@@ -133,7 +133,7 @@ def compare_receipts(export: Export, receipts: Iterable[Receipt]) -> tuple[Compa
 
     The heads are computed from the digests, so the result is valid as far as `engine.audit` finds the chain complete.
     """
-    heads = log.compute_heads([link.digest for link in export.entries])
+    heads = log.compute_heads([exported.digest for exported in export.entries])
     return tuple(_compare_receipt(receipt, heads) for receipt in receipts if receipt.table in ("", export.table))
 
 

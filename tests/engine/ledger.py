@@ -9,7 +9,7 @@ from typing import Any
 from engine import bots, canonical_json, chance, log, menu, options
 from engine import table as tables
 from engine.beacon import Beacon
-from engine.log import Entry, Export, Link
+from engine.log import Entry, Export, ExportedEntry
 from engine.menu import Move
 from engine.record import Table
 from tests.beacons import sign
@@ -52,9 +52,9 @@ class Ledger:
         digests = [log.compute_digest(self.seed, entry.seq, canonical_json.encode(entry)) for entry in self.entries]
         copies = [entry if over else log.redact(self.game, entry, seat) for entry in self.entries]
         links = tuple(
-            Link(digest, True, canonical_json.decode_object(canonical_json.encode(entry)))
+            ExportedEntry(digest, True, canonical_json.decode_object(canonical_json.encode(entry)))
             if over
-            else log.make_link(self.seed, entry, redacted, digest)
+            else log.export_entry(self.seed, entry, redacted, digest)
             for digest, redacted, entry in zip(digests, copies, self.entries, strict=True)
         )
         return Export(

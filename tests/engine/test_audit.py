@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine import audit, canonical_json, chance, game, log
-from engine.log import Export, Link
+from engine.log import Export, ExportedEntry
 from tests.engine import highcard
 from tests.engine.cases import make_cases
 from tests.engine.ledger import SEED, abandon, make_variant, play_eventfully, play_on, start_table
@@ -20,7 +20,9 @@ from tests.engine.ledger import SEED, abandon, make_variant, play_eventfully, pl
 OTHER_SEED = bytes(reversed(SEED))
 HONEST = play_eventfully(start_table(highcard, 3, {"cards": "5"}.items()), Random(9)).export()
 DEAL = 4  # the entry in which the game starts: opened, three sat down
-MOVE = next(n for n, link in enumerate(HONEST.entries) if n > DEAL and str(link.entry["move"]).startswith("play"))
+MOVE = next(
+    n for n, exported in enumerate(HONEST.entries) if n > DEAL and str(exported.entry["move"]).startswith("play")
+)
 
 
 def find_fault(export, game=highcard):
@@ -39,12 +41,12 @@ def change_entry(number, change, sealed=False, chained=False, export=HONEST):
     entry = copy.deepcopy(export.entries[number].entry)
     change(entry)
     digest = log.compute_digest(SEED, number, canonical_json.encode(entry)) if sealed else export.entries[number].digest
-    entries = (*export.entries[:number], Link(digest, True, entry), *export.entries[number + 1 :])
+    entries = (*export.entries[:number], ExportedEntry(digest, True, entry), *export.entries[number + 1 :])
     return replace_entries(entries, chained, export)
 
 
 def replace_entries(entries, chained=False, export=HONEST):
-    head = log.compute_head(link.digest for link in entries) if chained else export.head
+    head = log.compute_head(exported.digest for exported in entries) if chained else export.head
     return replace(export, entries=tuple(entries), head=head)
 
 
@@ -133,7 +135,7 @@ def test_an_honest_log_is_drift_if_todays_rules_decide_otherwise():
 
     fault = find_fault(HONEST, make_variant(highcard, upkeep=upkeep))
     first = next(
-        n for n, link in enumerate(HONEST.entries) if any(e["type"] == "TrickWon" for e in link.entry["events"])
+        n for n, exported in enumerate(HONEST.entries) if any(e["type"] == "TrickWon" for e in exported.entry["events"])
     )
     assert (fault.kind, fault.seq) == ("drift", first)
     assert "decide entry" in fault.sentence
@@ -182,7 +184,9 @@ def test_a_redacted_log_shows_a_missing_entry_and_a_wrong_head_too():
     dropped = replace_entries([*export.entries[:2], *export.entries[3:]], export=export)
     check_tampering(2, "missing", dropped)
     check_tampering(len(export.entries) - 1, "head hash", replace(export, head=log.GENESIS))
-    check_tampering(1, "no digest", replace_entries([export.entries[0], Link("zz", True, {"seq": 1})], export=export))
+    check_tampering(
+        1, "no digest", replace_entries([export.entries[0], ExportedEntry("zz", True, {"seq": 1})], export=export)
+    )
 
 
 def test_the_report_is_described_in_sentences():
@@ -219,7 +223,7 @@ def test_the_audit_reports_every_forgery_without_a_crash(data, sealed, chained):
     except (UnicodeEncodeError, msgspec.EncodeError, OverflowError):
         return  # no export can hold it
     digest = log.compute_digest(SEED, number, body) if sealed else HONEST.entries[number].digest
-    entries = (*HONEST.entries[:number], Link(digest, True, changed), *HONEST.entries[number + 1 :])
+    entries = (*HONEST.entries[:number], ExportedEntry(digest, True, changed), *HONEST.entries[number + 1 :])
     report = audit.audit(highcard, replace_entries(entries, chained))
     if changed != HONEST.entries[number].entry and key not in ("at", "edition") and not (sealed and chained):
         assert report.finding

@@ -36,7 +36,7 @@ def test_the_log_passes_the_audit(path):
 def test_events_alone_lead_to_the_same_end(path):
     export = load_file(path)
     game = catalogue.find(export.game, export.edition)
-    entries = [msgspec.convert(link.entry, log.get_entry_type(game)) for link in export.entries]
+    entries = [msgspec.convert(exported.entry, log.get_entry_type(game)) for exported in export.entries]
     table = record.fold(game, entries)
     assert table.phase == "over"
     assert table.places == entries[-1].events[-1].places
@@ -54,7 +54,9 @@ def test_every_game_has_golden_logs(name):
 
 
 def test_the_golden_logs_have_every_event_of_a_table():
-    happened = {event["type"] for path in FILES for link in load_file(path).entries for event in link.entry["events"]}
+    happened = {
+        event["type"] for path in FILES for exported in load_file(path).entries for event in exported.entry["events"]
+    }
     assert {kind.__struct_config__.tag for kind in table_events.TABLE_EVENTS} <= happened
 
 

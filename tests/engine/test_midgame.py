@@ -82,7 +82,7 @@ def test_a_copy_contains_no_salt_of_hidden_entries(case):
         written = msgspec.json.encode(export).decode()
         assert ledger.seed.hex() not in written
         assert key.hex() not in written
-        for link, entry in zip(export.entries, ledger.entries, strict=True):
-            assert (link.salt is None) == (not link.whole)
-            assert (log.derive_salt(ledger.seed, entry.seq).hex() in written) == link.whole
-            assert link.whole or not link.entry["draws"]
+        for exported, entry in zip(export.entries, ledger.entries, strict=True):
+            assert (exported.salt is None) == (not exported.whole)
+            assert (log.derive_salt(ledger.seed, entry.seq).hex() in written) == exported.whole
+            assert exported.whole or not exported.entry["draws"]

@@ -43,7 +43,7 @@ def export_log(db: Connection, row: TableRow, seat: int | None = None) -> log.Ex
         game=row.game,
         commitment=row.commitment,
         head=row.head,
-        entries=tuple(_make_link(game, row, stored, seat) for stored in rows),
+        entries=tuple(_export_entry(game, row, stored, seat) for stored in rows),
         format=log.FORMAT,
         seed=row.seed.hex() if over else None,
         seat=None if over else seat,
@@ -57,22 +57,22 @@ def export_for_place(db: Connection, place: Place) -> Export:
     return export_log(db, row, place.seat)
 
 
-def _make_link(game: Game | None, row: TableRow, stored: EntryRow, seat: int | None) -> log.Link:
+def _export_entry(game: Game | None, row: TableRow, stored: EntryRow, seat: int | None) -> log.ExportedEntry:
     """Return an entry as this seat may know it; `game` is None if the game is not installed."""
     if row.phase == "over":
-        return log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
+        return log.ExportedEntry(stored.digest, True, canonical_json.decode_object(stored.body))
     if game is None:
         return _redact_without_game(row, stored)
     entry = log.make_entry_decoder(game).decode(stored.body)
-    return log.make_link(row.seed, entry, log.redact(game, entry, seat), stored.digest)
+    return log.export_entry(row.seed, entry, log.redact(game, entry, seat), stored.digest)
 
 
-def _redact_without_game(row: TableRow, stored: EntryRow) -> log.Link:
+def _redact_without_game(row: TableRow, stored: EntryRow) -> log.ExportedEntry:
     """Redact an entry of a game that is not installed: only the table's events remain, as any other may be hidden."""
     entry = make_decoder(log.Entry[dict[str, Any]]).decode(stored.body)
     events = tuple(event for event in entry.events if event["type"].startswith("table."))
     redacted = entry if events == entry.events else replace(entry, move=None, draws=(), events=events)
-    return log.make_link(row.seed, entry, redacted, stored.digest)
+    return log.export_entry(row.seed, entry, redacted, stored.digest)
 
 
 def refuse_unsound_log(export: Export) -> None:
@@ -86,7 +86,7 @@ def refuse_unsound_log(export: Export) -> None:
     finding = audit.audit(game, export, verify_signature=beacon.is_signed).finding
     if finding:
         raise Refused("This log is not taken: {why}", why=finding.sentence)
-    if not all(0 <= link.entry["at"] <= MAX_TIME_S for link in export.entries):
+    if not all(0 <= exported.entry["at"] <= MAX_TIME_S for exported in export.entries):
         raise Refused("This log is not taken: it tells of times that no calendar knows.")
 
 
@@ -122,7 +122,7 @@ class Archive:
         with self._store.reading() as db:
             row = self._find_row(db, table)
             links = tuple(
-                log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
+                log.ExportedEntry(stored.digest, True, canonical_json.decode_object(stored.body))
                 for stored in queries.list_entries(db, table)
             )
             return replace(export_log(db, row), entries=links, seed=row.seed.hex())
@@ -131,7 +131,7 @@ class Archive:
         """Audit and store the log of a finished table; return the table's name."""
         refuse_unsound_log(export)
         game = catalogue.find(export.game, export.edition)
-        bodies = [canonical_json.encode(link.entry) for link in export.entries]
+        bodies = [canonical_json.encode(exported.entry) for exported in export.entries]
         ended = record.fold(game, map(log.make_entry_decoder(game).decode, bodies))
         with self._store.writing() as db:
             if queries.find_table(db, export.table):
@@ -149,7 +149,7 @@ class Archive:
         return row
 
     def _make_table_row(self, export: Export, count: int) -> dict[str, Any]:
-        times = [int(link.entry["at"]) for link in export.entries]
+        times = [int(exported.entry["at"]) for exported in export.entries]
         return {
             "id": export.table,
             "game": export.game,
