@@ -135,7 +135,10 @@ def list_coming_vacations(connection: Connection, person: ProvenPerson, today: d
 
 
 def add_vacation(connection: Connection, person: ProvenPerson, span: Span, today: date, allowance: int) -> None:
-    """Store a vacation; raise Refused if its days are taken or used up. Storing it again changes nothing."""
+    """Store a vacation; raise Refused if its days are taken or used up. Storing it again changes nothing.
+
+    `allowance` is the number of days that a person has in a year.
+    """
     _lock_person(connection, person)
     current = list_vacations(connection, person)
     if span in current:

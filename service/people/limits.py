@@ -44,16 +44,17 @@ def refuse_many_tables(
 def _make_count_of_letters_ahead() -> Select[tuple[int]]:
     """Make the statement of `count_letters_ahead`: it counts invitations, and questions whether an address is right."""
     person, letter, since = (bindparam(name, 0, letters.c.id.type) for name in ("person", "letter", "since"))
-    recent = or_(
+    comes_before = or_(
         (letters.c.outcome == "sent") & (letters.c.sent_at > since),
         letters.c.sent_at.is_(None) & (letters.c.due_at < queries.NEVER_DUE) & (letters.c.id < letter),
     )
     mailbox = _select_mailbox(person)
     of_seats = seats.join(letters, (letters.c.table == seats.c.table) & (letters.c.seat == seats.c.seat))
     invitations = select(func.count()).select_from(of_seats)
-    invitations = invitations.where(seats.c.person.in_(mailbox), letters.c.kind.in_(INVITATION_KINDS), recent)
+    invitations = invitations.where(seats.c.person.in_(mailbox), letters.c.kind.in_(INVITATION_KINDS), comes_before)
+    is_question = letters.c.kind.startswith(f"{CONFIRM_KIND}/")
     questions = select(func.count()).select_from(letters)
-    questions = questions.where(letters.c.person.in_(mailbox), letters.c.kind.startswith(f"{CONFIRM_KIND}/"), recent)
+    questions = questions.where(letters.c.person.in_(mailbox), is_question, comes_before)
     return select(invitations.scalar_subquery() + questions.scalar_subquery())
 
 
@@ -72,10 +73,10 @@ def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> boo
     )
 
 
-def refuse_many_questions(connection: Connection, table: str, waiting: Sequence[int], at: int) -> None:
+def refuse_many_questions(connection: Connection, table: str, asked_seats: Sequence[int], at: int) -> None:
     """Raise Refused if a question, which is owed already, is one too many within an hour for a player of this table."""
     recent = (letters.c.due_at > at - HOUR_S, letters.c.due_at < queries.NEVER_DUE)
-    questions = (letters.c.table == table, letters.c.seat.in_(waiting), letters.c.kind.in_(QUESTION_KINDS))
+    questions = (letters.c.table == table, letters.c.seat.in_(asked_seats), letters.c.kind.in_(QUESTION_KINDS))
     counted = select(func.count()).where(*questions, *recent).group_by(letters.c.seat)
     if max(connection.execute(counted).scalars(), default=0) > MAX_QUESTIONS_PER_HOUR:
         raise Refused("You have asked the others very often within an hour; please ask again later.")

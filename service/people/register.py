@@ -91,8 +91,12 @@ def _reduce_to_letters(name: str) -> str:
 
 def _stacks_marks(name: str) -> bool:
     """Return whether one letter has so many marks that they reach into other lines."""
-    marks = "".join("m" if unicodedata.combining(letter) else " " for letter in unicodedata.normalize("NFD", name))
-    return "m" * (MAX_MARKS_PER_LETTER + 1) in marks
+    marks_in_a_row = 0
+    for letter in unicodedata.normalize("NFD", name):  # each mark follows its letter
+        marks_in_a_row = marks_in_a_row + 1 if unicodedata.combining(letter) else 0
+        if marks_in_a_row > MAX_MARKS_PER_LETTER:
+            return True
+    return False
 
 
 JOINERS = "\n\u200c\u200d"  # line ends, and the joiners in words and emoji
@@ -200,10 +204,11 @@ def is_deleted(person: Any) -> bool:
 def delete_person(connection: Connection, person: int) -> None:
     """Delete a person's data; the number stays, so that old links never lead to another person."""
     empty = {"name": "", "mailbox": "", "calendar": "", "letter_settings": "", "bounce": "", "since": 0}
-    never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
+    never = {"confirmed_at": None, "bounced_at": None, "signed_at": None}
     ended = {"sessions": people.c.sessions + 1, "feeds_open": False}
-    row = {"address": make_deleted_address(person), **empty, **never, **ended}
-    connection.execute(update(people).where(people.c.id == person).values(**row))
+    new_address = make_deleted_address(person)
+    own = update(people).where(people.c.id == person)
+    connection.execute(own.values(address=new_address, language="en", **empty, **never, **ended))
 
 
 class Lookalikes(Struct, frozen=True):
@@ -220,8 +225,8 @@ class Lookalikes(Struct, frozen=True):
 def fold_name(name: str) -> str:
     """Reduce a name to its looks: two names that a reader could confuse give the same text."""
     seen = _replace_lookalikes(unicodedata.normalize("NFKC", name).translate(SMALL_CAPITALS)).casefold()
-    seen = _replace_lookalikes(seen).casefold()
-    return "".join(seen.replace("i", "l").split())
+    seen = _replace_lookalikes(seen).casefold()  # the small letters have lookalikes of their own
+    return "".join(seen.replace("i", "l").split())  # i, I and l are one letter
 
 
 def mixes_scripts(word: str) -> bool:
@@ -240,10 +245,11 @@ def straighten_dots(name: str) -> str:
     """
     signs = _load_lookalikes()
     plain = "".join("." if letter in signs.dots else letter for letter in name)
-    return "".join(
-        "." if letter in signs.raised_dots and _is_between_latin(plain, place) else letter
-        for place, letter in enumerate(plain)
-    )
+    straight = ""
+    for place, letter in enumerate(plain):
+        is_dot = letter in signs.raised_dots and _is_between_latin(plain, place)
+        straight += "." if is_dot else letter
+    return straight
 
 
 def _is_between_latin(text: str, place: int) -> bool:
