@@ -159,7 +159,10 @@ class Links:
 
 
 def parse_token(token: str, count: int) -> tuple[str, ...]:
-    """Return the parts of a token that say what it is for, before the proof at its end; missing ones are empty."""
+    """Return the first `count` parts of a token, which say what it is for; missing ones are empty.
+
+    The proof at its end is none of them.
+    """
     *parts, _proof = token.split(".")
     missing = [""] * max(0, count - len(parts))
     return (*parts[:count], *missing)

@@ -129,7 +129,10 @@ class Wakeups:
             yield None
             while True:
                 message = subscription.get_message(timeout=1.0)
-                yield from message["data"].decode().split() if message else ("",)
+                if message:
+                    yield from message["data"].decode().split()  # as `announce` joins them
+                else:
+                    yield ""
 
 
 class VerdictMessages:

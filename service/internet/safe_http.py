@@ -29,7 +29,7 @@ DNS_TIMEOUT_S = 3.0
 MAX_ANSWER_BYTES = 16 * 1024
 MAX_HEADER_CHARS = 200
 MAX_URL_CHARS = 2_000
-MAX_TRIED_ADDRESSES = 2
+FIRST_TRIED = 2  # so many IP addresses of a host are tried, and the last one
 HTTPS_PORT = 443
 PROXY_PORT = 3128
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 6052)
@@ -146,7 +146,7 @@ class SafeClient:
             raise Unreachable("{host} did not answer.", host=parts.hostname) from error
 
     def _find_ip_addresses(self, parts: SplitResult) -> list[str]:
-        """Return the IP addresses of a host to try, at most one more than MAX_TRIED_ADDRESSES.
+        """Return the IP addresses of a host to try: the first FIRST_TRIED, and the last one.
 
         Raise ForbiddenAddress unless all of the host's addresses are allowed, or Unreachable if it has none.
         """
@@ -157,7 +157,7 @@ class SafeClient:
             raise Unreachable("The name {host} was not found.", host=host)
         if not all(ip_address is not None and self._is_allowed(ip_address) for ip_address in parsed):
             raise ForbiddenAddress("{host} is not on the public Internet; please use another address.", host=host)
-        first, others = ip_addresses[:MAX_TRIED_ADDRESSES], ip_addresses[MAX_TRIED_ADDRESSES:]
+        first, others = ip_addresses[:FIRST_TRIED], ip_addresses[FIRST_TRIED:]
         return [*first, *others[-1:]]  # the last may be the only IPv6 address
 
 
@@ -199,7 +199,7 @@ class _Connection(HTTPSConnection):
     ) -> None:
         super().__init__(host, port, context=tls)
         self._ip_addresses, self._tls, self._proxy, self._ends_at = ip_addresses, tls, proxy, ends_at
-        self._raw: socket.socket | None = None
+        self._raw: socket.socket | None = None  # what `_stop` ends when the time is over
         self._stopped = False
 
     def connect(self) -> None:
@@ -273,5 +273,7 @@ def _open_tunnel(raw: socket.socket, host: str, port: int, proxy: SplitResult) -
         answer += received
         if not received or len(answer) > MAX_ANSWER_BYTES:
             raise OSError("the proxy opens no tunnel")
-    if answer.split(b" ", 2)[1:2] != [b"200"]:
+    _version, _, rest = answer.partition(b" ")
+    status, _, _reason = rest.partition(b" ")
+    if status != b"200":
         raise OSError("the proxy refuses the tunnel")

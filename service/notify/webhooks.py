@@ -33,6 +33,7 @@ SECRET_PREFIX = "whsec_"  # noqa: S105 - how a secret of Standard Webhooks begin
 SECRET_BYTES = 24
 MAX_TOKEN_CHARS = 400
 MAX_PAUSE_S = 86_400
+MAX_PAUSE_DIGITS = 9  # that are read: so many are far more than MAX_PAUSE_S already
 MAX_NTFY_BYTES = 4_000  # of a text: ntfy makes a file of more than 4,096
 MAX_DISCORD_TITLE_CHARS = 256
 SENDER = "Depesche"
@@ -216,7 +217,7 @@ def judge_answer(kind: str, answer: HttpAnswer, now: int) -> HookOutcome:
 def parse_pause(text: str, now: int) -> int:
     """Parse a Retry-After header: seconds, or a moment; 0 for anything else."""
     if text.isascii() and text.isdigit():
-        return min(int(text[:9]), MAX_PAUSE_S)
+        return min(int(text[:MAX_PAUSE_DIGITS]), MAX_PAUSE_S)
     try:
         return max(0, min(int(parsedate_to_datetime(text).timestamp()) - now, MAX_PAUSE_S))
     except (ValueError, OverflowError):  # a number that no clock has
