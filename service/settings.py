@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from engine.catalogue import NAME
 from engine.options import SWITCH_WORDS
@@ -158,7 +158,7 @@ def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     words = read_setting_files(environment, VARIABLES)
     _refuse_unknown(words)
     chosen: dict[str, Any] = {}
-    for name, default in _get_defaults().items():
+    for name, default in asdict(Settings()).items():
         text = words.get(f"{PREFIX}{name.upper()}")
         if text and text.strip():
             chosen[name] = _parse_value(name, text, default)
@@ -268,6 +268,7 @@ def _refuse_url(name: str, text: str) -> None:
 
 
 def _is_url_for(name: str, text: str) -> bool:
+    """Return whether a text can be the URL of this setting: one of its schemes, and a host, or the path of a file."""
     try:
         parts = urlsplit(text)
         _ = parts.port  # raises ValueError if the port is no number
@@ -321,11 +322,6 @@ def _make_default_address(settings: Settings) -> str:
     return f"http://{host}:{settings.port}"
 
 
-def _get_defaults() -> dict[str, object]:
-    settings = Settings()
-    return {name: getattr(settings, name) for name in settings.__struct_fields__}
-
-
 def _parse_value(name: str, text: str, default: object) -> object:
     if isinstance(default, bool):
         return _parse_switch(name, text)
@@ -335,8 +331,9 @@ def _parse_value(name: str, text: str, default: object) -> object:
 
 
 def _parse_number(name: str, text: str, default: float) -> float:
-    """Parse a number in ASCII digits; Python alone also accepts other digits and underscores."""
-    if NUMBER_PATTERN.fullmatch(text) and not (isinstance(default, int) and "." in text):
+    """Parse a number of the kind of the default, in ASCII digits; Python also accepts other digits and underscores."""
+    may_be_fraction = isinstance(default, float)
+    if NUMBER_PATTERN.fullmatch(text) and (may_be_fraction or "." not in text):
         return type(default)(text)
     raise Refused(
         "DEPESCHE_{name} has to be a number like {default}, not “{text}”.",

@@ -224,7 +224,10 @@ class Due(Struct, frozen=True):
 
 
 def compute_due(since: int, left: int, calendar: Calendar, share: float, now: int) -> Due:
-    """Compute the deadline of a seat that had `left` seconds at `since`, and its next reminder."""
+    """Compute the deadline of a seat that had `left` seconds at `since`, and its next reminder after `now`.
+
+    `share` is the part of `left` that remains at the reminder, unless its player chose other reminders.
+    """
     at = compute_deadline(since, left, calendar)
     return Due(at, find_next_reminder(at, list_reminder_leads(left, calendar, share), now))
 
@@ -267,7 +270,10 @@ def check_calendar(calendar: Calendar) -> Calendar:
 
 
 def compute_retry_pause(failures: int, asked_s: int = 0) -> int:
-    """Return the seconds until something is sent again: twice as many after each failure, or as the receiver asks."""
+    """Return the seconds until something is sent again: twice as many after each failure, or more if they are asked.
+
+    `asked_s` is what the receiver asks for; 0 if it asks for nothing.
+    """
     doublings = min(failures, MAX_DOUBLINGS)
     doubled_s: int = min(FIRST_PAUSE_S * 2**doublings, LONGEST_PAUSE_S)
     return max(doubled_s, min(asked_s, LONGEST_PAUSE_S))
