@@ -116,12 +116,14 @@ class _RowWriter:
 
     def make_cte(self) -> CTE:
         """Make the part of a statement of PostgreSQL that reads all rows from a parameter in JSON, and writes them."""
-        columns_by_name = {f"key_{key}": key for key in self.keys} | {column: column for column in self.columns}
-        typed = (column(name, self.table.c[own].type) for name, own in columns_by_name.items())
+        given_keys = (column(f"key_{key}", self.table.c[key].type) for key in self.keys)
+        given_columns = (column(name, self.table.c[name].type) for name in self.columns)
         json = cast(bindparam(f"{self.table.name}_rows", type_=Text), JSON)
-        rows = func.json_to_recordset(json).table_valued(*typed).render_derived(name="rows", with_types=True)
+        rows = func.json_to_recordset(json).table_valued(*given_keys, *given_columns)
+        rows = rows.render_derived(name="rows", with_types=True)
         if not self.keys:
-            return insert(self.table).from_select(self.columns, select(*(rows.c[name] for name in self.columns))).cte()
+            new_rows = select(*(rows.c[name] for name in self.columns))
+            return insert(self.table).from_select(self.columns, new_rows).cte()
         conditions = (self.table.c[key] == rows.c[f"key_{key}"] for key in self.keys)
         return update(self.table).where(*conditions).values({name: rows.c[name] for name in self.columns}).cte()
 
@@ -191,7 +193,7 @@ class Batch:
         """
         for level in self._levels:
             level.write(self._connection)
-        self._levels[0].check()
+        self._levels[0].check()  # each savepoint checks its own level as it ends
         return self._connection
 
     @contextmanager

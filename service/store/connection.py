@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import secrets
 import sqlite3
@@ -29,6 +28,7 @@ POOL_CHECK_AFTER_S = 0.5  # a connection that was unused for longer is tried bef
 CONNECT_ARGS = {"connect_timeout": 10}
 BUSY_TIMEOUT_MS, SCRUB_TIMEOUT_MS = 20_000, 1_000
 WRITER_POLL_S = 0.0005
+PRIMARY_ERROR_BITS = 0xFF  # of an error code of SQLite; further bits tell variants of an error apart
 SQLITE = "sqlite:///"  # what the URL of a file begins with
 MIGRATIONS = Path(__file__).parent / "migrations"
 REVISIONS = (REVISION,)  # the newest last
@@ -216,8 +216,9 @@ def _ping_idle(engine: Engine) -> None:
         record.info["idle_since"] = time.monotonic()
 
     def ping(connection: Any, record: ConnectionPoolEntry, _: Any) -> None:
-        if record.info.get("idle_since", math.inf) > time.monotonic() - POOL_CHECK_AFTER_S:
-            return
+        idle_since = record.info.get("idle_since")
+        if idle_since is None or idle_since > time.monotonic() - POOL_CHECK_AFTER_S:
+            return  # it is new, or was used just now
         try:
             engine.dialect.do_ping(connection)
         except Exception as error:
@@ -299,7 +300,10 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _begin_writing(raw: sqlite3.Connection) -> bool:
-    """Begin a write transaction when no other is open; SQLite itself would sleep ten times as long as any lasts."""
+    """Begin a write transaction when no other is open; return False if that fails, or takes too long.
+
+    SQLite itself would sleep ten times as long as a transaction lasts before it looks again.
+    """
     until = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     raw.execute("PRAGMA busy_timeout=0")
     try:
@@ -308,7 +312,7 @@ def _begin_writing(raw: sqlite3.Connection) -> bool:
                 raw.execute("BEGIN IMMEDIATE")
                 return True
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                if error.sqlite_errorcode & PRIMARY_ERROR_BITS != sqlite3.SQLITE_BUSY:
                     break
                 time.sleep(WRITER_POLL_S)
         return False

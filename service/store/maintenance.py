@@ -103,7 +103,7 @@ def _refuse_other_kind(contents: Contents, url: URL) -> None:
 
 
 def _refuse_existing_database(settings: Settings, url: URL) -> None:
-    """Raise Refused if there is a database: a backup would delete what happened since."""
+    """Raise Refused if there is a database: to restore a backup would delete what happened since."""
     if url.get_backend_name() == "sqlite":
         exists = bool(url.database) and Path(url.database or "").exists()
     else:

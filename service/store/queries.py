@@ -154,7 +154,8 @@ def _convert_error(db: Connection, text: str, error: Any) -> DBAPIError:
 def _compile(dialect: Dialect, statement: Select[Any]) -> tuple[str, list[str] | None, dict[str, Any]]:
     """Return the text of a statement, the order of its parameters where they have no names, and its constants."""
     compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
-    return str(compiled), compiled.positiontup if compiled.positional else None, dict(compiled.params)
+    order = compiled.positiontup if compiled.positional else None
+    return str(compiled), order, dict(compiled.params)
 
 
 def find_table(db: Connection, table: str) -> TableRow | None:
@@ -257,6 +258,7 @@ def insert_new(db: Connection, into: Table, row: Mapping[str, Any], *, durable: 
 
 @functools.cache
 def _insert_new(dialect: str, into: Table, durable: bool) -> Executable:
+    """Make the statement of `insert_new`, which returns the key."""
     returned: list[ColumnElement[Any]] = [*into.primary_key]
     if dialect == "postgresql" and not durable:
         returned.append(NOT_DURABLE)  # to compute this column sets the option for the transaction
