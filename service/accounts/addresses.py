@@ -189,11 +189,11 @@ def record_bounce(connection: Connection, person: int, why: str, at: int) -> boo
 def _owe_unreachable_letters(connection: Connection, place: Any, person: int, at: int) -> None:
     """Owe all other players at the table of this seat a letter that this player cannot be reached.
 
-    Until the table's organiser has confirmed the address it is due never.
+    While the table still waits for its organiser's confirmation, the letter is not due yet.
     """
     others = select(seats.c.seat).where(seats.c.table == place.table, seats.c.person != person)
-    due = queries.NEVER_DUE if place.awaits_confirmation else at
+    due_at = queries.NEVER_DUE if place.awaits_confirmation else at
+    last_entry = place.length - 1
     for seat in connection.execute(others.order_by(seats.c.seat)).scalars().all():
-        queries.owe_letter(
-            connection, place.table, place.length - 1, OwedLetter(seat, f"unreachable/{place.seat}", due)
-        )
+        letter = OwedLetter(seat, f"unreachable/{place.seat}", due_at)
+        queries.owe_letter(connection, place.table, last_entry, letter)

@@ -41,7 +41,7 @@ from service.tables.locked_table import LockedTable, append_command, change_seat
 
 
 class SeatBelongings(Struct, frozen=True):
-    """The exported data of one seat. The file has the name in quotes."""
+    """The data of one seat, as the exported file has them; there the letter settings are called `wishes`."""
 
     table: str
     game: str
@@ -72,7 +72,7 @@ class ChannelBelongings(Struct, frozen=True):
 
 
 class Belongings(Struct, frozen=True):
-    """The exported data of a person. The file has the name in quotes."""
+    """The data of a person, as the exported file has them; there the letter settings are called `wishes`."""
 
     address: str
     name: str
@@ -228,7 +228,8 @@ def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
     if locked.row.moved_to:
         return locked  # the other server plays this table now
     if locked.position.phase == "gathering" and current.status in ("empty", "taken"):
-        return seat_commands.seat_bot(locked, seat, current.nonce or "bot")
+        word_for_dice = current.nonce or "bot"  # the word of a player who has sat down stays
+        return seat_commands.seat_bot(locked, seat, word_for_dice)
     if locked.position.phase != "playing" or current.status != "taken":
         return locked
     return standing_orders.follow(append_command(locked, seat, Move("resign")))

@@ -12,7 +12,7 @@ from importlib import metadata
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, func, or_, select, update
+from sqlalchemy import Connection, exists, func, or_, select, update
 
 from engine.menu import Move
 from engine.refusal import Refused
@@ -204,9 +204,9 @@ def change_address(app: App, person: int, text: str) -> None:
         own = update(people).where(people.c.id == person)
         if not connection.execute(own.values(**new_address, **unproven)).rowcount:
             raise Refused("There is no such person.")
-        own_tables = select(seats.c.table).where(seats.c.person == person, seats.c.seat == letters.c.seat)
-        lost = letters.c.table.in_(own_tables.correlate(letters)) & (letters.c.outcome == "address bounced")
-        connection.execute(update(letters).where(lost).values(sent_at=None, outcome="", tries=0, due_at=app.now()))
+        is_own_seat = (seats.c.table == letters.c.table, seats.c.seat == letters.c.seat, seats.c.person == person)
+        bounced = update(letters).where(exists().where(*is_own_seat), letters.c.outcome == "address bounced")
+        connection.execute(bounced.values(sent_at=None, outcome="", tries=0, due_at=app.now()))
     app.wakeups.wake("post")
 
 

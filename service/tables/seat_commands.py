@@ -140,14 +140,14 @@ COMMANDS: Mapping[str, Callable[[LockedTable, int, Words], LockedTable]] = {
 
 
 def sit(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
-    """Let a player take a seat, and begin the game if it was the last free one."""
+    """Let a player take a seat with this word for the dice, and begin the game if it was the last free one."""
     if locked.position.phase != "gathering" or locked.position.seats[seat].status != "empty":
         raise Refused("You have sat down already.")
     return begin_if_full(append_command(locked, None, Move("sit", (str(seat), nonce))))
 
 
 def seat_bot(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
-    """Let a bot take a seat, and begin the game if it was the last free one."""
+    """Let a bot take a seat with this word for the dice, and begin the game if it was the last free one."""
     return begin_if_full(append_command(locked, None, Move("bot", (str(seat), nonce))))
 
 
