@@ -317,7 +317,7 @@ def _store_in_postgresql(app: App, moves: Sequence[LinkedMove]) -> Sequence[Stor
     rows = [{"place": place, **_make_row(move)} for place, move in enumerate(moves)]
     with app.store.peeking() as db:
         stored = queries.fetch(db, _make_insert_all(), {"moves": msgspec.json.encode(rows).decode(), "at": app.now()})
-    submitted = {place: StoredSubmission(table, number) for place, table, number, _ in stored}
+    submitted = {place: StoredSubmission(table, number) for place, table, number, _not_durable in stored}
     return [submitted.get(place) for place in range(len(moves))]
 
 

@@ -307,7 +307,7 @@ def _import_person(db: Connection, one: Person, at: int) -> int:
 def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict[int, int], elapsed: int) -> None:
     """Store a table with all that belongs to it, and owe its players letters with their new links.
 
-    `elapsed` is the number of seconds since it was exported.
+    `persons` are the ids of the file's people by their indexes in it, `elapsed` the seconds since it was exported.
     """
     whole, name = one.log, one.log.table
     game = _audit(whole, over=one.ended_at is not None)
@@ -352,7 +352,7 @@ def _make_table_row(app: App, one: TransferredTable, position: Table) -> dict[st
 
 
 def _make_seat_rows(app: App, one: TransferredTable, persons: dict[int, int], elapsed: int) -> Iterable[dict[str, Any]]:
-    """Return the seats with links of this server; the time of the transfer counts for no player."""
+    """Yield the rows of the seats, with links of this server; the time of the transfer counts for no player."""
     for number, exported in enumerate(one.seats):
         row = structs.asdict(exported)
         later = {name: row[name] + max(0, elapsed) for name in TIMES if row[name] is not None}

@@ -134,7 +134,10 @@ def request_story(app: App, db: Connection, place: Place) -> None:
 
 def has_story(table: Snapshot) -> bool:
     """Return whether the game was played to its end, and not given up."""
-    return table.position.phase == "over" and table.game.standing(table.position.state)[0].place is not None
+    if table.position.phase != "over":
+        return False
+    first, *_ = table.game.standing(table.position.state)
+    return first.place is not None  # a game has places only when its own rules have ended it
 
 
 def find_request(app: App, db: Connection, table: Snapshot) -> StoryRequest | None:
@@ -260,15 +263,16 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
     state: Any = None
     scores: tuple[int, ...] = ()
     steps = list[ScoringStep]()
-    before, after = list[tuple[Any, tuple[int, ...]]](), list[tuple[int, ...]]()
+    before_entries = list[tuple[Any, tuple[int, ...]]]()  # state and scores, to which an undo leads back
+    scores_after = list[tuple[int, ...]]()
     for entry in entries:
-        before.append((state, scores))
+        before_entries.append((state, scores))
         was_running = state is not None  # otherwise the entry sets the game up, which is no scoring
         for event in entry.events:
             if isinstance(event, table_events.Started):
                 state = game.State()
             elif isinstance(event, table_events.Undone):
-                state, scores = before[event.to]
+                state, scores = before_entries[event.to]
                 steps = [step for step in steps if step.seq < event.to]
             elif type(event) not in table_events.TABLE_EVENTS:
                 state = game.evolve(state, event)
@@ -278,8 +282,8 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
                         steps.append(ScoringStep(entry.seq, event, scores_before, scores))
         if state is not None and not was_running:
             scores = _get_scores(game, state)
-        after.append(scores)
-    return after, steps
+        scores_after.append(scores)
+    return scores_after, steps
 
 
 def _list_marks(entries: Iterable[Entry[Any]], scores_after: Iterable[tuple[int, ...]]) -> Iterator[Mark]:

@@ -34,7 +34,10 @@ MAX_TIME_S = 253_402_300_799  # the last second of the year 9999
 
 
 def export_log(db: Connection, row: TableRow, seat: int | None = None) -> log.Export:
-    """Return the log of a table: whole with its seed after the end, before that as this seat may know it."""
+    """Return the log of a table: whole with its seed after the end, before that as its reader may know it.
+
+    The reader has this seat, or is a spectator (None).
+    """
     game = catalogue.find(row.game, row.edition) if row.game in catalogue.find_all() else None
     over = row.phase == "over"
     rows = queries.list_entries(db, row.id)
@@ -58,7 +61,7 @@ def export_for_place(db: Connection, place: Place) -> Export:
 
 
 def _export_entry(game: Game | None, row: TableRow, stored: EntryRow, seat: int | None) -> log.ExportedEntry:
-    """Return an entry as this seat may know it; `game` is None if the game is not installed."""
+    """Return an entry as this seat, or a spectator (None), may know it; without `game` the game is not installed."""
     if row.phase == "over":
         return log.ExportedEntry(stored.digest, True, canonical_json.decode_object(stored.body))
     if game is None:
@@ -148,13 +151,13 @@ class Archive:
             raise Refused("There is no table {table}.", table=table)
         return row
 
-    def _make_table_row(self, export: Export, count: int) -> dict[str, Any]:
+    def _make_table_row(self, export: Export, seat_count: int) -> dict[str, Any]:
         times = [int(exported.entry["at"]) for exported in export.entries]
         return {
             "id": export.table,
             "game": export.game,
             "edition": export.edition,
-            "seats": count,
+            "seats": seat_count,
             "seed": bytes.fromhex(export.seed or ""),
             "commitment": export.commitment,
             "phase": "over",
