@@ -85,12 +85,13 @@ def list_conditional_moves(game: Game, start: Table, branch: Branch, played: Pla
     Each waits for all moves that the branch makes before it, and for the view that its player had there.
     """
     own = branch.seat
-    since = start.last.seq if start.last else -1
+    since = start.last.seq if start.last else -1  # the last move before the branch; -1 if there is none
     earlier = list[tuple[int, str | None]]()
     for number, events in enumerate(played.events):
-        (seat, text), state_before = branch.moves[number], played.states[number]
+        seat, text = branch.moves[number]
         if seat == own:
-            yield text, Condition(since, tuple(earlier), standing_orders.digest_view(game, state_before, own))
+            view_digest = standing_orders.digest_view(game, played.states[number], own)
+            yield text, Condition(since, tuple(earlier), view_digest)
         earlier.append(standing_orders.redact_move(game, seat, text, events, own))
 
 
@@ -105,7 +106,7 @@ class _LoadedBranch(Struct, frozen=True):
 def move_order(locked: LockedTable, place: Place, order: int, number: int) -> LockedTable:
     """Move an ordered move to the end of another branch; moves that are no longer possible are left out.
 
-    If the seat is not to move there, it is exchanged with the last own move of that branch.
+    If it is not possible there, it is exchanged with the last own move of that branch.
     """
     source_number, at = _find_ordered_move(locked.flush(), place, order)
     source, target = _load_branch(locked, place, source_number), _load_branch(locked, place, number)
@@ -155,7 +156,8 @@ def _exchange(game: Game, source: _LoadedBranch, target: _LoadedBranch, at: int)
     _, text = move
     longer = (*target.branch.moves, move)
     new_target = _make_branch(game, target, longer)
-    if len(new_target.moves) == len(longer):
+    is_possible_at_end = len(new_target.moves) == len(longer)
+    if is_possible_at_end:
         return _make_branch(game, source, (*earlier, *later)), new_target
     own_places = [place for place, (seat, _) in enumerate(target.branch.moves) if seat == target.branch.seat]
     if own_places:
@@ -172,7 +174,8 @@ def _exchange(game: Game, source: _LoadedBranch, target: _LoadedBranch, at: int)
 def _make_branch(game: Game, loaded: _LoadedBranch, moves: Moves) -> Branch:
     """Return the branch with other moves, up to the first impossible one."""
     changed = replace(loaded.branch, moves=moves)
-    return replace(changed, moves=moves[: len(play_moves(game, loaded.first_position, changed))])
+    possible_count = len(play_moves(game, loaded.first_position, changed))
+    return replace(changed, moves=moves[:possible_count])
 
 
 def list_orders(db: Connection, place: Place, orders: Sequence[Any]) -> list[OrdersOfBranch]:

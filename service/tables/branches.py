@@ -161,8 +161,8 @@ def play(app: App, db: Connection, place: Place, number: int, step: int, seat: i
 
 def _parse_move(game: Game, state: Any, seat: int, text: str) -> str:
     """Return the move of the seat's menu that this text means; raise Refused if there is none."""
-    seats = len(game.standing(state))
-    menu = game.menu(state, seat) if 0 <= seat < seats else ()
+    seat_count = len(game.standing(state))
+    menu = game.menu(state, seat) if 0 <= seat < seat_count else ()
     if not menu:
         raise Refused("This seat has nothing to do here; play for another seat, or go back a step.")
     return str(menus.parse_move(menu, text, move_words.make_vocabulary(game, ())))
@@ -209,7 +209,10 @@ def take_out(db: Connection, place: Place, number: int, step: int) -> None:
 
 
 def move_sooner(app: App, db: Connection, place: Place, number: int, step: int) -> None:
-    """Exchange a move with the previous move of the same seat; raise Refused if that is not possible."""
+    """Exchange the move at a step, of which the first is 1, with the previous move of the same seat.
+
+    Raise Refused if there is none, or if the moves are not possible in that order.
+    """
     table, branch = snapshots.load_table(app, db, place.table), find(db, place, number, lock=True)
     played = play_out(app, db, table, branch)
     step = min(step, len(played))

@@ -153,4 +153,5 @@ def imagine_move(table: Snapshot, seat: int, text: str) -> Any:
         state = games.play(game, imagined, seat, Move.parse(text), chance).state
     except (Refused, UnexpectedDraw):
         return None
-    return None if chance.draws or not game.menu(state, seat) else state
+    has_drawn = bool(chance.draws)  # a draw with one possible result raises no UnexpectedDraw
+    return None if has_drawn or not game.menu(state, seat) else state

@@ -179,7 +179,7 @@ def _refuse_many_questions(before: LockedTable, after: LockedTable) -> None:
 
 
 def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
-    """Return the position that the player had seen."""
+    """Return the position that the player had seen; the one of now unless the command names an earlier entry."""
     if command.seen is None or command.seen >= locked.position.length - 1:
         return locked.position
     return locked.load_position_before(command.seen + 1)
@@ -249,7 +249,8 @@ def _find_question(table: Table) -> tuple[object, ...]:
 
     It is empty if they are asked nothing.
     """
-    request = table.seal_request if table.waiting_command else table.undo_request or table.pause_request
+    undo_or_pause = table.undo_request or table.pause_request
+    request = table.seal_request if table.waiting_command else undo_or_pause
     return (type(request), request.seat) if request else ()
 
 

@@ -307,7 +307,7 @@ def list_seat_updates(
     events = [event for event in entry.events if type(event) in TABLE_EVENTS]
     for seat in seats:
         current = after.seats[seat.seat]
-        status = seat.status if current.status == "empty" else current.status
+        status = seat.status if current.status == "empty" else current.status  # empty: it is invited or open
         change = SeatChange(seat, entry, before, after, player, seat.seat in on_turn, status, clock, reminder, events)
         if _has_changed(change):
             updates.append(_make_seat_update(change))
@@ -394,7 +394,7 @@ def _count_misses(change: SeatChange) -> int:
     """Count the deadlines missed in a row, each turn once."""
     misses = change.seat.misses
     if change.has(TimedOut, Missed):
-        was_counted = change.seat.clock_left == 0
+        was_counted = change.seat.clock_left == 0  # an earlier entry about this turn left no time
         return misses if was_counted else misses + 1
     sits_down = change.status == "taken" and change.seat.status != "taken"
     return 0 if sits_down or change.has_moved or change.has(Returned, Substituted) else misses

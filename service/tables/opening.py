@@ -181,7 +181,8 @@ def check_guests(invited: Sequence[Invitee]) -> tuple[Invitee, ...]:
     first = next(guest for guest in guests if guest.status != "bot")
     if first.status == "open":
         raise Refused("You play at the table that you open; please put your own name before the free seats.")
-    if not all(guest.address for guest in persons) and any(guest.status != "bot" for guest in guests if guest != first):
+    plays_bots_only = all(guest.status == "bot" for guest in guests if guest != first)
+    if not plays_bots_only and not all(guest.address for guest in persons):
         raise Refused("Without an e-mail address you can play against bots only; please give yours and theirs.")
     return guests
 
@@ -215,7 +216,8 @@ def _create(app: App, batch: Batch, new: NewTable) -> str:
     for guest in new.guests:
         register.refuse_reserved(guest.name, app.settings.sender_name)
     owners = _find_owners(db, new.guests, at, new.language)
-    organiser = next((owners[guest.address] for guest in new.guests if guest.address), None)
+    addresses = [guest.address for guest in new.guests if guest.address]
+    organiser = owners[addresses[0]] if addresses else None
     proven = new.signed_in is not None and organiser == new.signed_in.id
     limits.refuse_many_tables(db, app.settings, organiser, at, proven)
     awaits_confirmation = app.settings.confirms and organiser is not None and not proven

@@ -112,7 +112,8 @@ def _load_nearest_cached(caches: Caches, db: Connection, table: str, seq: int) -
 
     A position that was cached by a transaction that was rolled back is not used: the hash of its last entry differs.
     """
-    for length in range(seq - seq % CACHED_EVERY, 0, -CACHED_EVERY):
+    longest = seq - seq % CACHED_EVERY  # `load_position_before` caches only multiples of CACHED_EVERY
+    for length in range(longest, 0, -CACHED_EVERY):
         cached = caches.earlier_positions.get((table, length))
         if cached is not None:
             head, position = cached

@@ -149,6 +149,7 @@ def move_branch_up(db: Connection, table: str, seat: int, branch: int) -> None:
     at = by_turn.index(branch)
     by_turn[at - 1], by_turn[at] = by_turn[at], by_turn[at - 1]
     sorted_rows = sorted(rows, key=lambda row: by_turn.index(row.branch))
+    # The rows stay, as in `move_up`; each gets what is in its place now.
     for row, new in zip(rows, sorted_rows, strict=True):
         values = {"move": new.move, "at": new.at, "branch": new.branch, "after": new.after}
         db.execute(update(orders).where(orders.c.id == row.id).values(**values))
