@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -153,7 +152,8 @@ def render_example(name: str, example: str, language: str, caption: Markup) -> M
     """Render an example for a book: the board before, the moves, and the board after them."""
     scenario, positions = load_scenario(name, example), play_scenario(name, example)
     pictures = [_describe_picture(name, example, language, "before")]
-    if any(step.move for step in scenario.steps[scenario.picture.since :]):
+    steps_after_picture = scenario.steps[scenario.picture.since :]
+    if any(step.move for step in steps_after_picture):  # refused moves change nothing
         pictures.append(_describe_picture(name, example, language, "after"))
     steps = tuple(describe_steps(scenario, positions, language))
     template = templates.get_environment(language).get_template("pages/example.html")
@@ -216,8 +216,9 @@ def _continue_choice(entry: Choice, tokens: tuple[str, ...]) -> Choice:
 
 def describe_steps(scenario: Scenario, positions: tuple[ScenarioMoment, ...], language: str) -> Iterator[ExampleStep]:
     """Describe each step in the sentences of a letter; steps before the picture are left out."""
-    steps = itertools.islice(zip(scenario.steps, positions[1:], strict=True), scenario.picture.since, None)
-    for step, moment in steps:
+    positions_after = positions[1:]
+    steps = list(zip(scenario.steps, positions_after, strict=True))
+    for step, moment in steps[scenario.picture.since :]:
         narrator = Narrator(moment.game, NAMES[: moment.seats], language, scenario.picture.seat)
         name, move = NAMES[step.seat], translate_move(moment, step.move or step.refused, language)
         if moment.refusal and step.refused:

@@ -74,14 +74,18 @@ class Vocabulary(Struct, frozen=True):
 
     def _compose(self, token: str) -> Iterator[str]:
         """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse2`."""
-        parts = PARTS.split(token)  # signs and words by turns, beginning with signs
-        forms = [(*self.game.tokens.get(part, ()), part) if part.isalpha() else (part,) for part in parts]
-        *composed, _token_itself = map("".join, itertools.product(*forms))  # the last has each part as it is
+        parts = PARTS.split(token)  # signs and words by turns, such as “”, “city”, “-”, “N”, “”
+        *composed, _token_itself = map("".join, itertools.product(*map(self._list_forms_of_part, parts)))
         yield from composed
-        stem = parts[1] if len(parts) > 1 else ""
-        seat_number = parse_int(parts[-1], len(self.names))
-        if stem in self.game.seats and seat_number:
-            yield self.names[seat_number - 1]
+        if len(parts) > 1:
+            first_word, number = parts[1], parts[-1]
+            seat_number = parse_int(number, len(self.names))
+            if first_word in self.game.seats and seat_number:
+                yield self.names[seat_number - 1]
+
+    def _list_forms_of_part(self, part: str) -> tuple[str, ...]:
+        """Return the game's forms of a part of a token, and at the end the part itself; signs have no other form."""
+        return (*self.game.tokens.get(part, ()), part) if part.isalpha() else (part,)
 
 
 @functools.lru_cache(MAX_VOCABULARIES)

@@ -136,17 +136,20 @@ def load_things(name: str) -> list[dict[str, str]]:
 def parse_manuscript(text: str) -> Manuscript:
     """Split the Markdown of a book into sections; lines in a block of code are never headings."""
     rulings = {code: " ".join(ruling.split()) for code, ruling in RULING.findall(text)}
-    preface, sections = list[str](), list[tuple[re.Match[str], list[str]]]()
-    lines, is_code = preface, False  # `lines` are those of the preface, and then of the latest section
+    preface = list[str]()
+    sections = list[tuple[re.Match[str], list[str]]]()  # each with its heading and its lines
+    is_code = False
     for line in RULING.sub("", text).splitlines():
         if line.startswith("```"):
             is_code = not is_code
         heading = None if is_code else HEADING.fullmatch(line)
         if heading:
-            lines = []
-            sections.append((heading, lines))
-        elif sections or not line.startswith("# "):  # the title of the book is not part of its preface
+            sections.append((heading, []))
+        elif sections:
+            _, lines = sections[-1]
             lines.append(line)
+        elif not line.startswith("# "):  # the title of the book is not part of its preface
+            preface.append(line)
     return Manuscript("\n".join(preface), tuple(_make_section(*one) for one in sections), rulings)
 
 
