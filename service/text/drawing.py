@@ -217,7 +217,10 @@ def draw_illustration(scene: Scene, box: Sequence[float] | None, *, whole: bool)
         picture = draw_board_svg(scene)
     else:
         picture = environment.get_template("games/part.svg").render(_list_template_values(scene))
-    return VIEW_BOX.sub(f'viewBox="{" ".join(map(str, box))}"', picture, count=1) if box else picture
+    if not box:
+        return picture
+    numbers = " ".join(map(str, box))
+    return VIEW_BOX.sub(f'viewBox="{numbers}"', picture, count=1)
 
 
 def _has_world(environment: jinja2.Environment, game: str) -> bool:
@@ -312,17 +315,18 @@ def paint_picture(svg: str) -> Image.Image:
             colours, cover = next(sprites)  # they come in the order of their parts
             left, top = float(box["x"]) * scale, float(box["y"]) * scale
             painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
-        elif "<" in part:
-            layer = paint_svg(f"{head}>{part}{_collect_definitions(part, definitions)}{END_TAG}", *painting.size)
+        elif "<" in part:  # not only white space between two sprites
+            drawing = f"{head}{part}{_collect_definitions(part, definitions)}{END_TAG}"
+            layer = paint_svg(drawing, *painting.size)
             painting.paste(layer, (0, 0), layer)
     return painting
 
 
 def _split_svg(svg: str) -> tuple[str, str]:
-    """Return the first tag of a drawing, without its `>`, and all that is inside except the definitions."""
+    """Return the first tag of a drawing, and all that is inside except the definitions."""
     whole, _end, _rest = DEFINITIONS.sub("", svg).rpartition(END_TAG)
     head, _, body = whole.partition(">")
-    return head, body
+    return f"{head}>", body
 
 
 def _collect_definitions(part: str, definitions: dict[str, str]) -> str:

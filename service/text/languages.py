@@ -45,7 +45,8 @@ PLACE_MARK = re.compile(f"{PLACE_START}([^{WORDS_START}]*){WORDS_START}([^{MARK_
 def get_catalogue_path(language: str, domain: str) -> Path:
     """Return the path of the catalogue of a domain in a language; an installed game brings its own."""
     package = catalogue.get_package_folders().get(domain)
-    return (package / "locale" if package else CATALOGUES) / language / "LC_MESSAGES" / f"{domain}.po"
+    catalogues = package / "locale" if package else CATALOGUES
+    return catalogues / language / "LC_MESSAGES" / f"{domain}.po"
 
 
 @functools.cache

@@ -112,7 +112,8 @@ def describe_entries(
     for entry in log.hear_entries(game, entries, seat):
         sentences = fold_repeats([sentence for event in entry.events if (sentence := narrator.describe(event))])
         if sentences:
-            places, is_own = list_places(entry.events), seat is not None and entry.mover == seat
+            places = list_places(entry.events)
+            is_own = seat is not None and entry.mover == seat
             chapters.append(Chapter(entry.seq, entry.at, sentences, entry.is_start, places, is_own))
     return tuple(chapters)
 

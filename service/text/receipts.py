@@ -124,8 +124,9 @@ def _compile_pattern(start: str, mark: str) -> re.Pattern[str]:
 
 def _make_pattern(sentence: str, mark: str) -> str:
     """Return a pattern for the sentence of the receipt in one language, and the hash that follows it."""
-    before, after = (map(re.escape, part.split()) for part in sentence.split("%(length)s"))
-    return GAP.join((*before, LENGTH, *after, rf"{mark}\s*{HASH}"))
+    before, _, after = sentence.partition("%(length)s")
+    words_before, words_after = map(re.escape, before.split()), map(re.escape, after.split())
+    return GAP.join((*words_before, LENGTH, *words_after, rf"{mark}\s*{HASH}"))
 
 
 def compare_receipts(export: Export, receipts: Iterable[Receipt]) -> tuple[Comparison, ...]:

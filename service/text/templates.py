@@ -281,10 +281,12 @@ def draw_sprite(
     `pixel` is the size of a pixel in the units of the piece, `board_pixel` that in the units of the board if they
     differ. With a `token`, the piece can be touched in a lesson.
     """
+    # In pixels: the box of the piece as seen from (x, y), and its place on the board.
     to_left, up, to_right, down = (distance / pixel for distance in reach)
     left, top = math.floor(to_left), math.floor(up)
     width, height = math.ceil(to_right) - left, math.ceil(down) - top
     place = (round(x / pixel) + left, round(y / pixel) + top, width, height)
+    # In units of the board, and of the piece.
     frame = (round(pixels * (board_pixel or pixel), 4) for pixels in place)
     view_box = (round(pixels * pixel, 4) for pixels in (left, top, width, height))
     attribute = f' data-token="{token}"' if token else ""
