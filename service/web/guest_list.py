@@ -75,12 +75,19 @@ def _parse_words(words: str) -> Iterator[Invitee]:
     if words.casefold() in _list_translations(FREE_SEAT.sentence):
         yield Invitee("", who="anybody")
         return
-    words_for_bot, split = _list_translations(BOT.sentence), re.split(r"[\s()]+", words)
-    if words_for_bot.isdisjoint(map(str.casefold, split)):
+    words_for_bot, words_of_name = _list_translations(BOT.sentence), list[str]()
+    is_bot = False
+    level: Strength = ""
+    for word in re.split(r"[\s()]+", words):
+        if word.casefold() in words_for_bot:
+            is_bot = True
+        elif _find_level(word):
+            level = level or _find_level(word)  # the first one counts
+        else:
+            words_of_name.append(word)
+    if not is_bot:
         raise Refused("Please add an e-mail address for “{name}”, such as: Kim <kim@example.org>", name=words[:40])
-    name = " ".join(word for word in split if word.casefold() not in words_for_bot and not _find_level(word)).strip()
-    levels = [level for level in map(_find_level, split) if level]
-    yield Invitee(name, who="bot", level=levels[0] if levels else "")
+    yield Invitee(" ".join(words_of_name).strip(), who="bot", level=level)
 
 
 def _find_level(word: str) -> Strength:
@@ -116,10 +123,11 @@ def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
 
 
 def _make_unique(name: str, names: Container[str]) -> str:
-    """Return the name, with a number if it is one of these."""
-    unique, number = name, 2
+    """Return the name; if it is one of these, with the first number from 2 on that makes it a new one."""
+    unique, number = name, 1
     while register.fold_name(unique) in names:
-        unique, number = f"{name} {number}", number + 1
+        number += 1
+        unique = f"{name} {number}"
     return unique
 
 

@@ -40,6 +40,7 @@ LIST_VALUES = 24  # an option with more values is a number
 DEFAULT_PACE = "3"  # days
 DEFAULT_INCREMENT = "24"  # hours
 MAX_KEY_CHARS = 80  # of the key that makes opening twice the same as once
+MAX_BOT_DIGITS = 2  # of the number of bots
 
 
 class TimeFields(Struct, frozen=True):
@@ -144,8 +145,8 @@ def open_table(name: str) -> Reply:
         opened = opening.open_table(get_app(), _make_new_table(name, form, guests))
     except Refused as refused:
         return _render_new_table(name, form, refused, is_unfolded=True)
-    own_link = next(link for link in opened.links if link)  # the organiser's seat is the first that has a link
-    response = redirect(url_for("table.show", link=own_link), 303)
+    links = [link for link in opened.links if link]  # bots have none; the organiser's is the first
+    response = redirect(url_for("table.show", link=links[0]), 303)
     _store_settings(response, name, form)
     return response
 
@@ -196,11 +197,15 @@ def _load_settings(name: str) -> dict[str, str]:
 
 def _store_settings(response: Reply, name: str, form: Mapping[str, str]) -> None:
     """Store the settings of this table on the device, beside the rules of other games; no rules if all are too long."""
-    others = {key: value for key, value in _parse_cookie().items() if ":" in key and not key.startswith(f"{name}:")}
-    sent = (key for key in form if key.startswith(("option.", "asked.")) and key not in SETTINGS)
-    rules = {f"{name}:{key}": form[key] for key in sent}
-    settings = {key: value for key in SETTINGS if (value := form.get(key, ""))}
-    text = urlencode({**settings, **rules, **others})
+    settings = {key: form[key] for key in SETTINGS if form.get(key)}
+    rules = dict[str, str]()
+    for key, value in form.items():
+        if key.startswith(("option.", "asked.")) and key not in SETTINGS:
+            rules[f"{name}:{key}"] = value
+    for key, value in _parse_cookie().items():
+        if ":" in key and not key.startswith(f"{name}:"):  # a rule of another game
+            rules[key] = value
+    text = urlencode({**settings, **rules})
     if len(text) > COOKIE_MAX_CHARS:
         text = urlencode(settings)
     response.set_cookie(
@@ -255,11 +260,12 @@ def play_again(link: str) -> Reply:
 
 
 def _parse_bots(name: str, form: Mapping[str, str]) -> int:
+    """Return the number of bots, which may have digits of any script; raise Refused if the game does not allow it."""
     text = form.get("bots", "")
-    number = int(text) if text.isdecimal() and len(text) <= 2 else None  # digits of any script
-    if number not in _list_bot_numbers(name):
+    is_number = text.isdecimal() and len(text) <= MAX_BOT_DIGITS
+    if not is_number or int(text) not in _list_bot_numbers(name):
         raise Refused("Please choose how many bots play.")
-    return number
+    return int(text)
 
 
 # What is shown
