@@ -165,16 +165,21 @@ def find_spots(drawing: str) -> frozenset[str]:
 def choose_spots(spots: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
     """Return the spots of a move in their order, the longest where there are several; other words are left out."""
     drawn, chosen = frozenset(spots), list[str]()
-    begin = 0
-    while begin < len(words):
-        ends = range(len(words), begin, -1)  # the longest spot first
-        end = next((end for end in ends if " ".join(words[begin:end]) in drawn), None)
-        if end is None:
-            begin += 1
-        else:
-            chosen.append(" ".join(words[begin:end]))
-            begin = end
+    rest = words
+    while rest:
+        count = _count_words_of_spot(drawn, rest)
+        if count:
+            chosen.append(" ".join(rest[:count]))
+        rest = rest[max(count, 1) :]
     return tuple(dict.fromkeys(chosen))
+
+
+def _count_words_of_spot(spots: frozenset[str], words: Sequence[str]) -> int:
+    """Return how many of the first words together are one of these spots, as many as possible; 0 if none are."""
+    for count in range(len(words), 0, -1):
+        if " ".join(words[:count]) in spots:
+            return count
+    return 0
 
 
 def number_spots(drawing: str, spots: Sequence[str]) -> str:

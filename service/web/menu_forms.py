@@ -110,19 +110,19 @@ def make_turn(
 
 
 def make_offers(menu: Menu, narrator: Narrator, words: Sequence[str] = ()) -> tuple[Offer, ...]:
-    """Return an offer for each verb of the menu; the words chosen so far are followed in their verb."""
-    chosen = {words[0]: tuple(words[1:])} if words else {}
-    return tuple(_make_offer(entry, narrator, chosen.get(entry.verb, ())) for entry in menu)
+    """Return an offer for each verb of the menu; the words chosen so far, a verb and tokens, go into its offer."""
+    verb, tokens = (words[0], tuple(words[1:])) if words else ("", ())
+    return tuple(_make_offer(entry, narrator, tokens if entry.verb == verb else ()) for entry in menu)
 
 
 def can_begin(menu: Menu, words: Sequence[str]) -> bool:
     """Return whether these words are a move of this menu or begin one; of a subset or number the verb is enough."""
-    if not words:
-        return False
-    entry = next((entry for entry in menu if entry.verb == words[0]), None)
-    if isinstance(entry, Choice):
-        return any(_starts_with(args, tuple(words[1:])) for args in entry.options)
-    return entry is not None
+    for entry in menu:
+        if words and entry.verb == words[0]:
+            if not isinstance(entry, Choice):
+                return True
+            return any(_starts_with(args, tuple(words[1:])) for args in entry.options)
+    return False
 
 
 def _starts_with(args: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
@@ -146,9 +146,12 @@ def _make_offer(entry: MenuEntry, narrator: Narrator, tokens: tuple[str, ...]) -
 
 def _iter_ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tuple[str, ...]) -> Iterator[FormStep]:
     """Yield the items to tick; those chosen so far are ticked, each as often as it was chosen."""
-    for place, item in enumerate(items):
-        before = items[:place].count(item)
-        yield FormStep(item, narrator.label_token(verb, item), chosen=tokens.count(item) > before)
+    left_to_tick = Counter(tokens)
+    for item in items:
+        is_chosen = left_to_tick[item] > 0
+        if is_chosen:
+            left_to_tick[item] -= 1
+        yield FormStep(item, narrator.label_token(verb, item), chosen=is_chosen)
 
 
 def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], label: str) -> Iterator[FormStep]:
@@ -174,9 +177,10 @@ def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], l
 
 
 def describe_move(move: Move, narrator: Narrator) -> str:
-    """Return a whole move as people say it."""
+    """Return a whole move as people say it, such as “Travel: Kiev → Moscow”; no colon if one side of it is empty."""
+    verb = narrator.label_verb(move.verb)
     tokens = " → ".join(narrator.label_token(move.verb, token) for token in move.args)
-    return f"{narrator.colon} ".join(filter(None, (narrator.label_verb(move.verb), tokens)))
+    return f"{verb}{narrator.colon} {tokens}" if verb and tokens else verb or tokens
 
 
 def make_labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:

@@ -175,7 +175,7 @@ def list_branch_steps(
 
 
 def _list_move_buttons(link: str, branch: Branch, number: int, length: int) -> Iterator[PlanButton]:
-    """Yield the buttons of a move. “Later” moves the next own move of its seat in front of this one."""
+    """Yield the buttons of a move; “Earlier” and “Later” exchange it with the previous and next move of its seat."""
 
     def make_button(label: Sentence, view: str, step: int) -> PlanButton:
         action = url_for(f"whatif.{view}", link=link, number=branch.id)
@@ -185,7 +185,7 @@ def _list_move_buttons(link: str, branch: Branch, number: int, length: int) -> I
     if find_previous_step(branch.moves, number):
         yield make_button(MAKE_EARLIER, "move_sooner", number)
     for later in range(number + 1, length + 1):
-        if find_previous_step(branch.moves, later) == number:
+        if find_previous_step(branch.moves, later) == number:  # the next move of the seat becomes earlier
             yield make_button(MAKE_LATER, "move_sooner", later)
     yield make_button(TAKE_OUT, "take_out", number)
 
@@ -198,4 +198,5 @@ def _describe(move: str, narrator: Narrator) -> str:
 
 
 def _say(sentence: Sentence, **values: str) -> str:
+    """Translate a sentence, with these values in it."""
     return translate(get_language(), Sentence(sentence.sentence, dict(values)))

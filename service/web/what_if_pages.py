@@ -226,7 +226,7 @@ def order_branch(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders: if the game goes as in the branch, or always."""
     always = request.form.get("always") == "yes"
     with judging.at_seat(get_app(), link) as (work, place):
-        work.locked, _ = branch_orders.order_branch(work.locked, place, number, always=always)
+        work.locked, _order_count = branch_orders.order_branch(work.locked, place, number, always=always)
     return redirect(url_for("table.show", link=link, _anchor="plan"), 303)
 
 
@@ -322,11 +322,14 @@ def _list_players(scene: Scene, me: int, movers: list[int], standing: Sequence[S
 
 
 def _choose_actor(movers: list[int], me: int) -> int:
-    """Return the seat that the page plays for: the one chosen, else the reader's own, else the one to move."""
-    chosen = _parse_number(request.values.get("as", ""), me)
-    if chosen in movers:
-        return chosen
-    return me if me in movers or not movers else movers[0]
+    """Return the seat that the page plays for: the one chosen, the reader's own, or the first mover.
+
+    Only a seat that can move is chosen; if none can, it is the reader's own.
+    """
+    for seat in (_parse_number(request.values.get("as", ""), me), me, *movers):
+        if seat in movers:
+            return seat
+    return me
 
 
 def _make_turn(shown: ShownBranch, scene: Scene, narrator: Narrator) -> Turn:
@@ -351,7 +354,13 @@ def _list_steps(shown: ShownBranch) -> Iterator[BranchStep]:
         seat, move = seat_and_move
         visible = tuple(log.hear(table.game, event, branch.seat) for event in events)
         sentences = (narrator.describe(event) for event in visible if event is not None)
-        yield BranchStep(number, table.names[seat], move, tuple(filter(None, sentences)), visible != events)
+        yield BranchStep(
+            number=number,
+            who=table.names[seat],
+            move=move,
+            sentences=tuple(filter(None, sentences)),
+            secret=visible != events,
+        )
 
 
 def _parse_step() -> int:
