@@ -141,8 +141,9 @@ def confirm(token: str) -> Response:
     app = get_app()
     with app.store.reading() as db:
         person, address = addresses.find_claimed_person(app, db, token)
-    claim = _answer_claim(person)
-    return _render_claims(token, address, claim.unanswered, "yes" if claim.link else "no", claim.link)
+    answer = _answer_claim(person)
+    is_confirmed = answer.link != ""  # only a confirmed seat gives its link
+    return _render_claims(token, address, answer.unanswered, "yes" if is_confirmed else "no", answer.link)
 
 
 def _answer_claim(person: ProvenPerson) -> AnsweredClaim:
@@ -279,15 +280,16 @@ def renew_seat_link() -> Reply:
 
 @account.post("/my/settings-link")
 def renew_settings_link() -> Reply:
-    """Give me a new link to my letter settings, and remove what I do not keep."""
-    keep = [number for text in request.form.getlist("kept") if (number := parse_int(text)) is not None]
+    """Give me a new link to my letter settings, and remove the channels and feeds that the form does not keep."""
+    numbers = map(parse_int, request.form.getlist("kept"))
+    channels_to_keep = [number for number in numbers if number is not None]
     with writing_as_signed_in() as (db, person):
-        signing_in.renew_settings_link(db, person.proof, keep, keep_feeds="feeds" in request.form)
+        signing_in.renew_settings_link(db, person.proof, channels_to_keep, keep_feeds="feeds" in request.form)
     return redirect(url_for("account.show_tables", renewed="settings"), 303)
 
 
 def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
-    """Make the page with all running games, and the finished ones of one page."""
+    """Make the page with all running games, and one page of finished ones; page 0 has the latest."""
     app = get_app()
     with app.store.reading() as db:
         running = list(map(_make_table_row, my_tables.list_running(app, db, person.id)))
@@ -345,15 +347,17 @@ def _make_record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
     return tuple(
         RecordRow(
             title=_find_title(game),
-            played=sum(places.values()),
-            won=places.get(1, 0),
-            places=tuple(places.items()),
+            played=sum(times_by_place.values()),
+            won=times_by_place.get(1, 0),
+            places=tuple(times_by_place.items()),
         )
-        for game, places in record.games.items()
+        for game, times_by_place in record.games.items()
     )
 
 
 def _find_title(game: str) -> str:
     """Return the title of a game in the reader's language; its name if it is not installed."""
     games: Mapping[str, Any] = catalogue.find_all()
-    return translate_in_game(get_language(), game, games[game].META.title if game in games else game)
+    if game not in games:
+        return game
+    return translate_in_game(get_language(), game, games[game].META.title)

@@ -63,6 +63,7 @@ def show(link: str) -> Reply:
 
 
 def _make_feed(app: App, table: Snapshot, link: str, in_language: str, chapters: tuple[Chapter, ...]) -> Feed:
+    """Make the feed of a table from its last chapters, the oldest first; a feed has the newest first."""
     game = table.game.META
     title = translate_in_game(in_language, game.name, game.title)
     names = ", ".join(name for name in table.names if name)

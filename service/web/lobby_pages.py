@@ -31,7 +31,8 @@ from service.web.table_frame import AboutTable, SeatLine, describe_table, list_s
 
 lobby_page = Blueprint("lobby", __name__)
 PICTURED_MOVES = 16  # played before the board is drawn
-PICTURE_SEED = b"lobby".ljust(32)  # always the same draws, and so the same picture
+# Always the same draws and moves, and so the same picture.
+PICTURE_SEED, PICTURE_MOVES_SEED = b"lobby".ljust(32), 7
 
 
 class GameCard(Struct, frozen=True):
@@ -99,7 +100,7 @@ def draw_board(name: str, in_language: str) -> str:
     game = find_game(name)
     most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
     sample = lessons.start_sample(game, most, PICTURE_SEED)
-    moves = lessons.play_randomly(sample, Random(7))  # noqa: S311 - a picture, not dice; always the same moves
+    moves = lessons.play_randomly(sample, Random(PICTURE_MOVES_SEED))  # noqa: S311 - a picture, not dice
     for _ in itertools.islice(moves, PICTURED_MOVES):
         pass  # each step has made one move
     players = list_players(["" for _ in sample.table.seats])
@@ -256,8 +257,7 @@ def _render_offer(token: str, error: Refused | None = None) -> Response:
         address=request.form.get("address", ""),
         replaced=table.names[seat],
         players=tuple(
-            OfferedPlayer(player, stand.score, number == seat)
-            for number, (player, stand) in enumerate(zip(players, standing, strict=True))
+            OfferedPlayer(players[number], stand.score, is_free=number == seat) for number, stand in enumerate(standing)
         ),
         board=Markup(draw_board_svg(scene)),  # noqa: S704 - our own template
         description=Narrator(table.game, table.names, get_language(), None).describe_board(view),

@@ -126,7 +126,7 @@ def store(token: str) -> Reply:
 
 @letters.post("/here")
 def store_at_table(token: str) -> Reply:
-    """Store the settings of one table."""
+    """Store the settings of one table; UNSET, for an empty field, means the person's general setting."""
     form = request.form
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
     mode = _parse_mode(form["letters"]) if form.get("letters") else UNSET
@@ -138,7 +138,8 @@ def store_at_table(token: str) -> Reply:
 @letters.post("/vacation")
 def start_vacation(token: str) -> Reply:
     """Go on vacation, at every table."""
-    recipient, days = _find_recipient(token), [request.form.get(name, "") for name in ("first", "last")]
+    recipient, form = _find_recipient(token), request.form
+    days = [form.get("first", ""), form.get("last", "")]
     try:
         preferences.start_vacation(get_app(), recipient, letter_settings.parse_vacation(days))
     except Refused as refused:
@@ -148,7 +149,7 @@ def start_vacation(token: str) -> Reply:
 
 @letters.post("/home")
 def end_vacation(token: str) -> Reply:
-    """Come home early, or do not go."""
+    """End the current vacation, or cancel the next one."""
     recipient = _find_recipient(token)
     try:
         preferences.end_vacation(get_app(), recipient)
@@ -253,6 +254,7 @@ def _show_stored(token: str) -> Reply:
 
 
 def _parse_settings(form: Mapping[str, str], recipient: Recipient) -> LetterSettings:
+    """Parse the letter settings of the form; the hour of the digest stays as it is if the form leaves it empty."""
     hour = parse_small_int(form.get("hour") or str(recipient.settings.hour))
     if hour > 23:
         raise Refused("A day has the hours 0 to 23.")
@@ -268,9 +270,10 @@ def _parse_mode(text: str) -> Mode:
 
 
 def _parse_calendar(form: Mapping[str, str]) -> Calendar:
-    """Parse the calendar of the form; there are no quiet hours unless they begin and end at different hours."""
+    """Parse the calendar of the form; quiet hours need a begin and another end, and the earliest reminder is first."""
     begin, end = form.get("quiet_from", ""), form.get("quiet_until", "")
-    quiet = (parse_small_int(begin), parse_small_int(end)) if begin and end and begin != end else None
+    has_quiet_hours = begin and end and begin != end
+    quiet = (parse_small_int(begin), parse_small_int(end)) if has_quiet_hours else None
     hours_before = {parse_small_int(word) for word in form.get("remind", "").split()}
     remind = tuple(hours * HOUR_S for hours in sorted(hours_before, reverse=True))
     return Calendar(form.get("zone", "").strip() or "UTC", quiet, bool(form.get("weekends")), remind)
