@@ -55,7 +55,10 @@ class PlayerLine(Struct, frozen=True):
 
 
 def _find_seen_ago(place: Place, table: Snapshot, row: SeatRow) -> int | None:
-    """Return how many seconds ago another player was here, for the players of a running game."""
+    """Return how many seconds ago another player was here; None if that is not known, and for the reader's own seat.
+
+    Spectators do not learn it, nor does anybody after the end.
+    """
     may_know = place.seat is not None and row.seat != place.seat and table.position.phase != "over"
     return access.find_seen_ago(get_app(), row) if may_know else None
 
@@ -86,7 +89,10 @@ def list_player_lines(place: Place, table: Snapshot, stage: Stage) -> tuple[Play
 
 def _find_vacation(vacations: Sequence[tuple[str, str]], today: str) -> tuple[str, str] | None:
     """Return the first day and the last day of the first vacation that is not over yet; None if there is none."""
-    return next(((first, last) for first, last in vacations if last >= today), None)
+    for first, last in vacations:
+        if last >= today:
+            return first, last
+    return None
 
 
 class StandingOrder(Struct, frozen=True):

@@ -34,17 +34,20 @@ class Preview(Struct, frozen=True):
 
 
 def describe_table(place: Place, table: Snapshot, entry: int | None = None) -> Preview | None:
-    """Describe a table to those who may only watch; None for the holder of a seat. With an entry, its replay."""
+    """Describe a table to those who may only watch; None for the holder of a seat.
+
+    With an `entry`, describe the page of the replay that shows the position after it.
+    """
     if place.seat is not None:
         return None
     in_language, address = get_language(), get_app().settings.address
     names = ", ".join(name for name in table.names if name)
     view = "table.show" if entry is None else "replay.show"
     has_board = table.position.phase in ("playing", "over")
-    at = table.row.length - 1 if entry is None else entry
     picture = ""
     if has_board:
-        picture = f"{address}{url_for('previews.send_board', link=place.link, at=at)}&in={in_language}"
+        pictured_entry = table.row.length - 1 if entry is None else entry
+        picture = f"{address}{url_for('previews.send_board', link=place.link, at=pictured_entry)}&in={in_language}"
     return Preview(
         title=f"{translate_title(table.game.META)}: {names}",
         text=_describe_state(table, in_language),

@@ -153,7 +153,7 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
 
 
 def _find_viewer(place: Place, table: Snapshot) -> int | None:
-    """Return the seat whose view is shown: the reader's own, or after the end any seat's, or a spectator's."""
+    """Return the seat whose view is shown: the reader's own, or after the end any seat; None is a spectator's view."""
     if table.position.phase != "over":
         return place.seat
     chosen = request.args.get("as", "")
@@ -244,7 +244,7 @@ def send_board(table: str, *, replica: bool) -> Response:
 
 @functools.lru_cache(maxsize=200)
 def _draw_end(name: str, names: tuple[str, ...], in_language: str, replica: bool) -> str:
-    """Draw the last position of a game; its players may change their names."""
+    """Draw the last position of a game; players may change their names, and the picture is then drawn again."""
     with get_app().store.reading(replica=replica) as db:
         table = snapshots.load_table(get_app(), db, name)
     view = table.game.view(table.position.state, None)

@@ -147,15 +147,17 @@ def list_results(
 ) -> tuple[SeatResult, ...]:
     """Return the seats by rank; `sources` are each seat's points by source, if the game says where they come from."""
     best = max(*(stand.score for stand in standing), 1)
-    names = dict.fromkeys(name for points in sources for name in points)
-    colours = {name: TINTS[number % len(TINTS)] for number, name in enumerate(names)}
+    all_sources = dict.fromkeys(source for points in sources for source in points)
+    colours = {source: TINTS[number % len(TINTS)] for number, source in enumerate(all_sources)}
     results = []
     for rank, seat in ranks:
         player, score = seated[seat], standing[seat].score
         if colours:
-            points = {name: sources[seat].get(name, 0) for name in colours}
+            points = {source: sources[seat].get(source, 0) for source in colours}
             shares = tuple(_stack_shares(points, colours, best))
-            lines = tuple(SourceLine(label_source(name), points[name], colours[name]) for name in names if points[name])
+            lines = tuple(
+                SourceLine(label_source(source), number, colours[source]) for source, number in points.items() if number
+            )
         else:
             whole_bar = Share(0, max(round(100 * score / best, 1), 0), player.colour)
             shares, lines = (whole_bar,), ()
@@ -164,11 +166,11 @@ def list_results(
 
 
 def _stack_shares(points: Mapping[str, int], colours: Mapping[str, str], best: int) -> Iterator[Share]:
-    """Yield the shares of the sources in a bar, one after the other."""
+    """Yield the shares of the sources in a bar, one after the other; a source that cost points has none."""
     before = 0
-    for name, number in points.items():
+    for source, number in points.items():
         if number > 0:
-            yield Share(round(100 * before / best, 2), round(100 * number / best, 2), colours[name])
+            yield Share(round(100 * before / best, 2), round(100 * number / best, 2), colours[source])
             before += number
 
 

@@ -156,8 +156,10 @@ def describe_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -
     """Return an accepted verdict with the first sentence about its entry; another one, or none, as it is."""
     if verdict is None or verdict.kind != "accepted":
         return verdict
-    sentence = next((chapter.sentences[0] for chapter in chapters if chapter.seq == verdict.seq), "")
-    return VerdictNote("accepted", verdict.seq, sentence=sentence)
+    for chapter in chapters:
+        if chapter.seq == verdict.seq:
+            return VerdictNote("accepted", verdict.seq, sentence=chapter.sentences[0])
+    return VerdictNote("accepted", verdict.seq)
 
 
 def _load_address_note(db: Connection, place: Place, table: Snapshot) -> AddressNote | None:

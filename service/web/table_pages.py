@@ -154,7 +154,8 @@ def show_earlier(link: str) -> Response:
 @table.get("/stock")
 def show_stock(link: str) -> Response:
     """Show which tiles, cards or coins may still come up, as far as this reader may know it."""
-    scene = make_scene(*_load_started(link))
+    place, snapshot = _load_started(link)
+    scene = make_scene(place, snapshot)
     stage = draw_stage(scene)
     return render("stock.html", StockPage(stage.stock, url_for("table.show", link=link), drawing.draw_stock(scene)))
 
@@ -194,21 +195,23 @@ def send_pulse(link: str) -> Reply:
 @table.post("")
 def move(link: str) -> Reply:
     """Submit a move, wait a moment for the verdict, and show the table with it."""
-    app, (text, key, seen) = get_app(), read_move(request)
+    app = get_app()
+    text, key, seen = read_move(request)
     place = access.find(app, link)
     submitted = submitting.submit(app, place, text, key, seen)
     verdict = submitting.wait_for_verdict(app, submitted)
     was_refused_before = verdict is not None and not verdict.accepted and not submitted.new
     if was_refused_before:  # the page was sent again, with the same key; meanwhile the move may have become possible
         page_key = key.partition("/")[0]
-        refused = submitting.count_refused(app, place, page_key)
-        submitted = submitting.submit(app, place, text, f"{page_key}/{refused}/{text}", seen)
+        refused_count = submitting.count_refused(app, place, page_key)
+        new_key = f"{page_key}/{refused_count}/{text}"
+        submitted = submitting.submit(app, place, text, new_key, seen)
         verdict = submitting.wait_for_verdict(app, submitted)
     return answer_move(request, link, submitted.number, verdict)
 
 
 def read_move(posted: Request) -> MoveText:
-    """Read the move in a form of the table's page."""
+    """Read the move in a form of the table's page: its text, its key (empty without one), and the entry last seen."""
     form = posted.form
     text = join_move_fields(form)
     page_key = form.get("key", "")[:PAGE_KEY_CHARS].replace("/", "")

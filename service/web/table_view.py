@@ -240,7 +240,8 @@ def _load_frame(
 def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
     """Return the names of the players to move, and the earliest of their deadlines; None if none has one."""
     to_move = [row for row in table.seats if row.open_since is not None and table.position.phase != "over"]
-    return join_names(row.name for row in to_move), min((row.due_at for row in to_move if row.due_at), default=None)
+    deadlines = [row.due_at for row in to_move if row.due_at]
+    return join_names(row.name for row in to_move), min(deadlines, default=None)
 
 
 def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | None:
@@ -301,16 +302,16 @@ def _load_chapters(
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
     is_over = table.position.phase == "over"
     since_own_move = [] if is_over else log.find_entries_since_own_move(entries, place.seat)
-    recent = {entry.seq for entry in since_own_move}
-    first_recent = min(recent, default=table.row.length)
+    recent_seqs = {entry.seq for entry in since_own_move}
+    first_recent = min(recent_seqs, default=table.row.length)
     chapters = list[Chapter]()
     cache, reader = get_app().caches.chapters, (place.table, place.seat, get_language(), table.names)
     for chapter in narration.describe_once(cache, reader, table.game, reversed(entries), narrator, place.seat):
         if len(chapters) >= MAX_CHAPTERS and chapter.seq < first_recent:
             break
         chapters.append(chapter)
-    since = [chapter for chapter in reversed(chapters) if chapter.seq in recent]
-    return tuple(chapters), _make_recent(since) if since else None
+    recent = [chapter for chapter in reversed(chapters) if chapter.seq in recent_seqs]
+    return tuple(chapters), _make_recent(recent) if recent else None
 
 
 def _make_recent(since: Sequence[Chapter]) -> RecentChapters:
@@ -358,12 +359,11 @@ def _make_notices(place: Place, table: Snapshot, frame: TableFrame, commands: Ma
     undo, pause = table.position.undo_request, table.position.pause_request
     # “agree” and “refuse” answer one request: the one to undo, else the one about the dice, else the one to pause.
     is_pause_first = undo is None and frame.dice is None
-    is_bot = place.seat is not None and table.seats[place.seat].status == "bot"
     return TableNotices(
         undo=_make_question(undo, place, table, commands) if undo else None,
         pause=_make_question(pause, place, table, commands if is_pause_first else {}) if pause else None,
         is_paused=table.position.paused,
-        is_bot=is_bot,
+        is_bot=place.seat is not None and table.seats[place.seat].status == "bot",
         free_seats=tuple(_list_free_seats(place, table)),
     )
 
