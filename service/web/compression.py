@@ -35,6 +35,9 @@ ENCODINGS = ("br", "gzip")  # the best first
 BROTLI_QUALITY, GZIP_LEVEL = 5, 5
 BROTLI_BEST, GZIP_BEST = 11, 9  # for files, which are compressed once
 MAX_NOISE_BYTES = 100
+# The first bits of a block of metadata in brotli, the lowest first: 0, because it is not the last block; 11 for
+# metadata; 0, which is reserved; 01, because its length has one byte. Its length less one follows.
+METADATA_BITS, METADATA_BIT_COUNT = 0b01_0_11_0, 6
 View = Callable[..., Any]
 
 
@@ -50,7 +53,8 @@ def compress_view(view: View) -> View:
 
 def compress(response: Response) -> Response:
     """Compress a picture, a style, a script, a table or a frame of a replay; styles and scripts lose their comments."""
-    endpoint, is_font = request.endpoint, "font" in (response.mimetype or "")
+    endpoint = request.endpoint
+    is_font = "font" in (response.mimetype or "")  # fonts are compressed already
     if is_font or response.status_code != 200:
         return response
     response.vary.add("Accept-Encoding")
@@ -139,8 +143,6 @@ def _add_metadata(content: bytes, noise: bytes) -> bytes:
 
     compressor = brotli.Compressor(brotli.MODE_TEXT, BROTLI_QUALITY)
     start: bytes = compressor.process(content) + compressor.flush()  # ends at a whole byte
-    # Its bits, the lowest first: 0 for not the last block, 11 for metadata, 0 is reserved, 01 for a length of one byte,
-    # and this byte, which is the length less one.
-    header = 0b010110 | (len(noise) - 1) << 6
+    header = METADATA_BITS | (len(noise) - 1) << METADATA_BIT_COUNT
     end: bytes = compressor.finish()
     return start + header.to_bytes(2, "little") + noise + end

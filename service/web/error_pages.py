@@ -100,7 +100,8 @@ def _explain(error: Exception, sentences: Mapping[int, Sentence]) -> tuple[int, 
         case DataError():  # PostgreSQL stores no text with a NUL in it
             return 400, sentences[400]
         case OperationalError() | NoConnection():
-            if not (isinstance(error, OperationalError) and is_unavailable(error)):
+            is_away = isinstance(error, OperationalError) and is_unavailable(error)
+            if not is_away:
                 log.warning("database too slow", route=str(request.url_rule), error=find_first_line(error))
             return 503, NO_DATABASE
     log.error("page failed", route=str(request.url_rule), exc_info=error)

@@ -98,7 +98,7 @@ class Live:
         if not scope["path"].startswith(PATH) or scope["method"] != "GET":
             return None
         token = scope["path"].removeprefix(PATH)
-        table, kind = links.parse_token(token, 2)
+        table, kind = links.parse_token(token, count=2)
         is_right = links.is_same_secret(self._app.links.make_live_token(table, kind), token)
         return f"{table}.{kind}" if is_right else None
 
@@ -144,11 +144,12 @@ class Live:
             del self._clients[page.client]
 
     def _make_room(self, client: str) -> bool:
-        """End the oldest page of the client that has the most; return False if this client has as many."""
-        most = max(self._clients, key=lambda one: len(self._clients[one]), default=client)
-        if most == client or len(self._clients[most]) <= len(self._clients.get(client, ())):
+        """End the oldest page of the client that has the most; return False if no client has more than this one."""
+        counts = {name: len(pages) for name, pages in self._clients.items()}
+        most = max(counts, key=lambda name: counts[name], default=client)
+        if counts.get(most, 0) <= counts.get(client, 0):
             return False
-        page = next(iter(self._clients[most]))
+        page = next(iter(self._clients[most]))  # the oldest is the first
         self._forget(page)
         page.end()
         return True

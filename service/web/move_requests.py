@@ -115,7 +115,7 @@ class MoveRequests:
             move = LinkedMove(match["link"], submitting.clean_move(text), submitting.make_key(key), seen, request_id)
         except (Refused, HTTPException):
             return None
-        if not move.key.isprintable():  # PostgreSQL stores no text with a NUL in it, which Flask answers
+        if not move.key.isprintable():  # PostgreSQL stores no text with a NUL in it; Flask answers with the error
             return None
         return MoveRequest(kind, http, move, began)
 
@@ -144,7 +144,7 @@ class MoveRequests:
         await self._send(request, response, allowance, send)
 
     async def _wait(self, stored: StoredSubmission) -> Verdict | None:
-        """Wait for the verdict as `submitting.wait_for_verdict` does."""
+        """Wait for the verdict as `submitting.wait_for_verdict` does; return None if there is none in time."""
         began = time.perf_counter()
         message = await self._app.verdicts.wait_in_loop(stored.number, self._app.settings.verdict_wait)
         verdict = submitting.decode_verdict(message, stored)

@@ -109,7 +109,7 @@ class PageCache:
             return self._wsgi_app(environ, start_response)
         began, key = time.perf_counter(), self._make_key(environ)
         page = self.find(key)
-        if page is not None and self.check_all([page]) == [True]:
+        if page is not None and all(self.check_all([page])):
             answer = self._answer(key, page, environ)
             log_answer(self._app, environ["PATH_INFO"], answer, began)
         else:

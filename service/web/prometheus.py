@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -17,6 +16,7 @@ from service.store.schema import letters, people, submissions, tables
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 PREFIX = "depesche_"
+MICROSECONDS_PER_S = 1_000_000
 
 
 def generate(app: App) -> bytes:
@@ -58,11 +58,15 @@ def _make_counter(name: str, metric: Metric, by_label: dict[str, dict[str, int]]
 
 
 def _make_histogram(name: str, metric: Metric, by_label: dict[str, dict[str, int]]) -> HistogramMetricFamily:
+    """Make the histogram of a timer; Prometheus counts in each bucket the durations of all shorter ones too."""
     family = HistogramMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
     for label, sums in by_label.items():
-        within = accumulate(sums.get(str(step), 0) for step in BUCKETS_S)
-        steps = [(str(step), float(number)) for step, number in zip(BUCKETS_S, within, strict=True)]
-        family.add_metric([label], [*steps, ("+Inf", sums["count"])], sums["microseconds"] / 1e6)
+        buckets, number = list[tuple[str, float]](), 0
+        for most_seconds in map(str, BUCKETS_S):
+            number += sums.get(most_seconds, 0)
+            buckets.append((most_seconds, float(number)))
+        buckets.append(("+Inf", sums["count"]))
+        family.add_metric([label], buckets, sums["microseconds"] / MICROSECONDS_PER_S)
     return family
 
 
@@ -72,11 +76,13 @@ def _make_gauges(app: App) -> Iterator[GaugeMetricFamily]:
     due = letters.c.sent_at.is_(None) & (letters.c.due_at <= app.now())
     bounced = people.c.bounced_at.is_not(None)
     with app.store.reading() as db:
-        came, was_due = _find_age(db, app, submissions.c.at, unjudged), _find_age(db, app, letters.c.due_at, due)
+        oldest_submission_s = _find_age(db, app, submissions.c.at, unjudged)
+        oldest_letter_s = _find_age(db, app, letters.c.due_at, due)
         yield _make_gauge("submissions_waiting", "Submissions without a verdict", _count(db, unjudged))
-        yield _make_gauge("submissions_oldest_seconds", "When the oldest of them came, in seconds ago", came)
+        about = "When the oldest of them came, in seconds ago"
+        yield _make_gauge("submissions_oldest_seconds", about, oldest_submission_s)
         yield _make_gauge("letters_owed", "Letters that are due and not sent", _count(db, due))
-        yield _make_gauge("letters_oldest_seconds", "When the oldest of them was due, in seconds ago", was_due)
+        yield _make_gauge("letters_oldest_seconds", "When the oldest of them was due, in seconds ago", oldest_letter_s)
         yield _make_gauge("addresses_bounced", "Addresses that take no letters", _count(db, bounced))
         phases = db.execute(select(tables.c.phase, func.count()).group_by(tables.c.phase)).all()
     by_phase = GaugeMetricFamily(PREFIX + "tables", "Tables", labels=["phase"])

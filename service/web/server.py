@@ -131,6 +131,7 @@ class Connection(HttpToolsProtocol):
         return self._is_between_requests() or bool(self.cycle.more_body)
 
     def _refuse_header(self) -> None:
+        """Answer 400; while the answer to an earlier request is on its way, just close the connection."""
         if self._is_between_requests():
             self.send_400_response("The headers of this request are too large.")
         else:
@@ -147,7 +148,7 @@ class Connection(HttpToolsProtocol):
         if self.loop.time() - self.active_at >= IDLE_S:
             self.transport.abort()
         else:
-            delay = CHECK_S if is_awaited else IDLE_S
+            delay = CHECK_S if is_awaited else IDLE_S  # a client that is not awaited is not idle yet
             self._idle_check = self.loop.call_later(delay, self._check_idle)
 
 
