@@ -35,7 +35,7 @@ class BeaconRounds:
         self._has_failed = False
 
     def find_signature(self, beacon: Beacon, number: int) -> str | None:
-        """The signature of a round; None if it is not published yet, or this server uses another beacon."""
+        """The signature of a round; None if the beacon does not give it now, or this server uses another beacon."""
         if beacon != self._source.beacon:
             return None
         if number not in self._signatures and not self._has_failed:
@@ -68,7 +68,7 @@ def _load(app: App, table: str) -> Snapshot:
 
 
 def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
-    """Give the table its round, or ask again later."""
+    """Give the table its round, or ask again later; a game that begins with it gets its players' vacations then."""
     snapshot = _load(app, table)
     beacon, waiting = snapshot.position.beacon, snapshot.position.waiting_command
     signature = rounds.find_signature(beacon, waiting.round) if beacon and waiting else None
@@ -76,7 +76,7 @@ def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
         _postpone(app, snapshot)
         return
     with judging.at_table(app, table, lock_free_table) as work:
-        if work.locked.position.waiting_command == waiting:
+        if work.locked.position.waiting_command == waiting:  # no other worker was quicker
             game_begins = work.locked.position.phase == "gathering"
             command = Move("round", (str(waiting.round), signature))
             work.locked = judging.carry_out_for_server(work.locked, command)

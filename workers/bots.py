@@ -78,7 +78,7 @@ class BotTask(Struct, frozen=True):
 
     @property
     def key(self) -> TaskKey:
-        """The task, whether a person waits for it or not."""
+        """The name of the task, which is the same whether a person waits for it or not."""
         return self.table, self.hint, self.seat, self.since
 
 
@@ -121,7 +121,10 @@ def _list_hints(db: Connection) -> Iterator[BotTask]:
 
 
 def list_bot_tasks(db: Connection, now: int) -> list[BotTask]:
-    """Return the seats that may act and are played by a bot, and whether a person has lately acted at their table."""
+    """Return a task for each bot's seat that may act; it is awaited if a person has lately acted at its table.
+
+    A table whose visitor is unknown counts as a visitor of its own.
+    """
     has_acted = exists().where(
         submissions.c.table == seats.c.table,
         submissions.c.source.in_(("player", "sit", "mail")),

@@ -103,7 +103,7 @@ class Ticker:
     def tick(self) -> None:
         """Do what is due, if anything may be."""
         self._app.store.written.clear()  # first: a write from here on ends the next wait
-        version = _try("find_version", self._app.store.find_version)
+        version = _try("find_version", self._app.store.find_version)  # None if the database cannot tell
         if self._app.now() < self._quiet_until and version == self._quiet_version:
             return
         self._quiet_until = 0.0
@@ -189,18 +189,19 @@ def remind(app: App, due: DueWork) -> None:
 
 def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
     """Owe a reminder and set the time of the next one; each reminder of a turn is a letter of its own."""
-    same = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
+    still_due = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
     calendar = timing.parse_calendar(seat.calendar or "")
     leads = timing.list_reminder_leads(seat.clock_left, calendar, app.settings.reminder)
-    if db.execute(select(seats.c.seat).where(*same).with_for_update(skip_locked=True)).first() is None:
+    if db.execute(select(seats.c.seat).where(*still_due).with_for_update(skip_locked=True)).first() is None:
         return  # a move is being judged there, or another clock was quicker
     next_at = timing.find_next_reminder(seat.due_at, leads, app.now())
-    db.execute(update(seats).where(*same).values(remind_at=next_at))
-    earlier = [lead for lead in leads if seat.due_at - lead < seat.remind_at]  # the reminders of this turn before it
-    kind = f"reminder/{len(earlier)}" if earlier else "reminder"
+    db.execute(update(seats).where(*still_due).values(remind_at=next_at))
+    reminder_times = [seat.due_at - lead for lead in leads]  # of this turn
+    earlier = sum(time < seat.remind_at for time in reminder_times)
+    kind = f"reminder/{earlier}" if earlier else "reminder"
     letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": kind}
-    is_new = ~exists().where(*(letters.c[name] == value for name, value in letter.items()))
-    if db.execute(select(1).where(is_new)).one_or_none():
+    is_same_letter = (letters.c[name] == value for name, value in letter.items())
+    if db.execute(select(letters.c.id).where(*is_same_letter)).first() is None:
         db.execute(insert(letters), {**letter, "due_at": app.now()})
 
 

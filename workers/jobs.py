@@ -146,7 +146,7 @@ def process_claimed(
     lock_timeout: str | None = None,
     table: str | None = None,
 ) -> Sequence[Row]:
-    """Claim rows and process them in one transaction; return them. With `table`, only its rows are claimed.
+    """Claim rows and process them in one transaction; return them. With `table`, only its first row is claimed.
 
     What `process` returns is called after the commit. If several rows fail together, each is tried alone. A row that
     fails alone stays in line, and its table is added to `skipped`.

@@ -37,7 +37,7 @@ class ProcessLost(Exception):
 
 
 class SecondProcess:
-    """A process that does one work at a time."""
+    """A process that does one piece of work at a time."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
@@ -53,7 +53,7 @@ class SecondProcess:
         self._used_at = time.monotonic()
 
     def call(self, work: Work) -> Any:
-        """Call a function there; return what it returns, or raise what it raises."""
+        """Call a function there; return what it returns, or raise what it raises, or ProcessLost if it dies."""
         sent = pickle.dumps(work)
         with self._in_use:
             try:
@@ -186,7 +186,7 @@ def serve(number: int) -> None:
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())  # errors are raised and logged in the parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lower_priority()
-    connection.send(None)
+    connection.send(None)  # that it is ready for work
     threading.Thread(target=_receive, args=(connection, works), daemon=True).start()
     while True:
         connection.send_bytes(_work(works.get()))
@@ -202,7 +202,7 @@ def _receive(connection: Connection, works: SimpleQueue[bytes]) -> None:
 
 
 def _work(sent: bytes) -> bytes:
-    """Do a work, and return its result or its error with its traceback as bytes."""
+    """Do one piece of work; return whether it succeeded, and its result or its error with the traceback, as bytes."""
     try:
         work, args, words = pickle.loads(sent)  # noqa: S301 - sent by the parent
         return pickle.dumps((True, work(*args, **words)))

@@ -281,7 +281,7 @@ def _start_threads(app: App, stop: threading.Event) -> list[threading.Thread]:
     threads = [threading.Thread(target=run_thread, args=(app, job, stop), name=job, daemon=True) for job in JOBS]
     threads.append(threading.Thread(target=run_clock, args=(app, stop), name="clock", daemon=True))
     if app.settings.imap:
-        from workers.incoming import mailbox_polling
+        from workers.incoming import mailbox_polling  # here, because few servers need it
 
         threads.append(threading.Thread(target=mailbox_polling.watch, args=(app, stop), name="imap", daemon=True))
     for thread in threads:
@@ -301,7 +301,10 @@ def _wake_until_ended(app: App, threads: Sequence[threading.Thread]) -> None:
 
 
 def _start_mail_servers(app: App) -> list[Any]:
-    """Start the local mailbox and its inbox if there is no relay, and the inbox that the settings ask for."""
+    """Start the local mailbox and its inbox if there is no relay, and the inbox that the settings ask for.
+
+    Return those that were started. The addresses of the local mailbox and its inbox are set in the app.
+    """
     servers: list[Any] = []
     if app.settings.smtp == EMBEDDED:
         mailbox = local_mailbox.start(app)

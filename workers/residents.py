@@ -76,7 +76,7 @@ def _run_job(job: str) -> None:
 
 
 def _limit_work(job: str) -> BaseDeathPenalty:
-    """Raise JobTimeoutException in this thread if the block takes longer than the work of this job may."""
+    """Return a context that raises JobTimeoutException in its block after as long as the work of this job may take."""
     is_main_thread = threading.current_thread() is threading.main_thread()  # other threads get no signals
     death_penalty = UnixSignalDeathPenalty if is_main_thread else TimerDeathPenalty
     return death_penalty(WORK_LIMITS_S[job])

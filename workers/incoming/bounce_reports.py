@@ -22,6 +22,7 @@ log = structlog.get_logger()
 
 BOUNCE_ADDRESS = re.compile(r"(?P<name>bounce\+(?P<letter>[0-9]{1,18})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
 PARSED_BYTES = 256 * 1024
+MAX_DIAGNOSIS_CHARS = 400  # of a mail server's own words
 MAX_DEPTH = 6
 STATUS_CODE = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])")  # RFC 3463
 REPLY_CODE = re.compile(r"(?<!\d)([245]\d\d)[ -]")
@@ -29,6 +30,7 @@ REPLY_CODE = re.compile(r"(?<!\d)([245]\d\d)[ -]")
 # them: a fault of the sender (5.1.7, 5.1.8), a full mailbox (5.2.2), a letter taken for spam (5.6, 5.7).
 DEAD_STATUSES = {(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 6), (1, 10), (2, 0), (2, 1), (4, 1), (4, 4)}
 VAGUE_STATUSES = {(0, 0), (3, 0), (5, 0)}
+VAGUE_FAILURE = "5.0.0"
 DEAD_REPLY_CODES = (550, 551, 553)
 OTHER_REASON = re.compile(
     r"spam|virus|content|policy|blocked|black ?list|block ?list|reputation|\bspf|dkim|dmarc|authenticat|relay|quota|"
@@ -77,7 +79,7 @@ def process_bounce(app: App, raw: bytes, recipient: str, envelope_sender: str) -
 
 
 def _parse_letter_number(app: App, recipient: str) -> int:
-    """The number of the letter that came back; its bounce address contains a proof of it."""
+    """The number of the letter that came back; raise Ignored unless the proof in its bounce address is right."""
     address = BOUNCE_ADDRESS.match(recipient)
     number = int(address["letter"]) if address else 0
     own = app.links.make_bounce_address(number)
@@ -112,16 +114,17 @@ def _parse_report(message: Message, envelope_sender: str) -> BounceReport:
     """Parse the machine-readable part of a report, or else the text of a mail from a mail server."""
     parts = list(_iter_leaves(message))
     texts = [reply_text.decode_text(part) for part in parts if part.get_content_maintype() == "text"]
-    with_action = (fields for fields in _iter_fields(parts, texts) if "Action" in fields)
-    fields = next(with_action, None)
-    if fields is not None:
-        status = STATUS_CODE.search(fields.get("Status"))
-        return BounceReport(fields.get("Action").casefold(), status[0] if status else "", fields.get("Diagnostic-Code"))
+    for fields in _iter_fields(parts, texts):
+        if "Action" in fields:
+            status = STATUS_CODE.search(fields.get("Status"))
+            code = status[0] if status else ""
+            return BounceReport(fields.get("Action").casefold(), code, fields.get("Diagnostic-Code"))
     if envelope_sender.strip() in ("", "<>") and POSTMASTER.search(MailHeaders.from_message(message).decode("From")):
         text = "\n".join(texts)
         reply = REPLY_CODE.search(text)
         if reply and reply[1].startswith("5"):
-            return BounceReport("failed", "5.0.0", " ".join(text[reply.start() :][:400].split()))
+            words = text[reply.start() : reply.start() + MAX_DIAGNOSIS_CHARS].split()
+            return BounceReport("failed", VAGUE_FAILURE, " ".join(words))
     raise Ignored("This mail reports nothing about a letter.")
 
 
@@ -146,7 +149,11 @@ def _iter_leaves(message: Message, depth: int = 0) -> Iterator[Message]:
 
 
 def _load_recipient(db: Connection, letter: int) -> int:
-    """Load the person that a letter was sent to, who may have left the seat since; raise Ignored if there is none."""
+    """Load the person that a letter was sent to; raise Ignored if there is none.
+
+    That is the recorded recipient, who may have left the seat since; of a letter that has no record yet, the person or
+    the player of the seat that it is for.
+    """
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
     recipient = func.coalesce(letters.c.recipient, letters.c.person, seats.c.person)
     query = select(recipient).select_from(letters.outerjoin(seats, seat)).where(letters.c.id == letter)

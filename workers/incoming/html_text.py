@@ -91,19 +91,19 @@ def _list_names(node: LexborNode) -> list[str]:
 
 
 def _is_hidden(node: LexborNode, names: list[str], hidden_names: frozenset[str]) -> bool:
-    """Return whether an element is invisible by its tag, by its attributes, or by a style sheet."""
+    """Return whether an element is invisible by its tag, by its attributes, or by a style sheet that hides its name."""
     if node.tag in UNSEEN_TAGS or "hidden" in node.attributes or hides(node.attributes.get("style") or ""):
         return True
     tag = (node.tag or "").removeprefix("x-")
-    return not hidden_names.isdisjoint((*names, f"<{tag}>", "*"))
+    return bool(hidden_names & {*names, f"<{tag}>", "*"})
 
 
 def hides(style: str) -> bool:
     """Return whether an element with this CSS style is invisible."""
     plain = CSS_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), CSS_COMMENT.sub("", style[:MAX_STYLE_CHARS]))
     colour, background = COLOUR.search(plain), BACKGROUND.search(plain)
-    same = bool(colour and background and _parse_colour(colour[1]) == _parse_colour(background[1]))
-    return same or bool(HIDING_STYLE.search(plain))
+    has_one_colour = bool(colour and background and _parse_colour(colour[1]) == _parse_colour(background[1]))
+    return has_one_colour or bool(HIDING_STYLE.search(plain))
 
 
 def _parse_colour(text: str) -> str:
@@ -128,7 +128,13 @@ def _list_hidden_names(sheets: Iterable[str]) -> frozenset[str]:
 
 
 def _list_last_names(selector: str) -> list[str]:
-    """The names in the last part of a selector. Its context is ignored: in doubt too much is hidden."""
+    """The classes and ids in the last part of a selector; without any its tag, and without one `*`.
+
+    The parts before it are ignored: in doubt too much is hidden.
+    """
     last = COMBINATOR.split(selector.strip())[-1]
+    classes_and_ids = CLASS_OR_ID.findall(last)
+    if classes_and_ids:
+        return classes_and_ids
     tag = TAG_NAME.match(last)
-    return CLASS_OR_ID.findall(last) or ([f"<{tag[0].casefold()}>"] if tag else ["*"])
+    return [f"<{tag[0].casefold()}>" if tag else "*"]

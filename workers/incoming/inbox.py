@@ -76,7 +76,7 @@ class AnsweredLetter(Struct, frozen=True):
 
     @property
     def column(self) -> int | None:
-        """The value in the column `answers`, where a number below zero is no entry."""
+        """The value in the column `answers`: an entry, or a number below zero for what is no turn; None if unknown."""
         match self.kind:
             case "digest":
                 return DIGEST
@@ -248,11 +248,11 @@ def _parse_mail(app: App, raw: bytes, envelope_sender: str, player: AddressedPla
     if not lines and headers.decode("Subject").casefold().startswith(UNSUBSCRIBE):
         lines = (UNSUBSCRIBE,)
     message_id = next(iter(headers.list_ids("Message-ID")), "")
-    digest = hashlib.sha256(message_id.encode() or raw).hexdigest()[:40]
+    mail_hash = hashlib.sha256(message_id.encode() or raw).hexdigest()[:40]
     return IncomingMail(
         place=player.place,
         person=player.person,
-        key=f"{player.place.table}/{player.place.seat}/mail/{digest}",
+        key=f"{player.place.table}/{player.place.seat}/mail/{mail_hash}",
         message_id=message_id,
         answers=_find_answered_letter(headers, player.place),
         lines=lines,
@@ -307,14 +307,14 @@ def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     query = select(seats.c.table, seats.c.seat, seats.c.link_number).where(seats.c.person == mail.person)
     with app.store.reading() as db:
         own = db.execute(query.where(seats.c.status == "taken", seats.c.proven)).all()
-    digest = mail.key.partition("/mail/")[2]
+    mail_hash = mail.key.partition("/mail/")[2]
     parts: list[IncomingMail] = []
     for line in mail.lines:
         sign = TABLE_SIGN.match(line)
         seat = _find_signed_seat(own, sign) if sign else None
         if sign is not None and seat is not None:
             place = Place(seat.table, seat.seat, access.make_seat_link(app, seat))
-            key = f"{place.table}/{place.seat}/{digest}/{len(parts)}"
+            key = f"{place.table}/{place.seat}/{mail_hash}/{len(parts)}"
             turn = AnsweredLetter("turn", int(sign["entry"]))
             parts.append(replace(mail, place=place, key=key, answers=turn, lines=(sign["line"],)))
         elif parts:

@@ -82,7 +82,10 @@ def list_options(locked: LockedTable, seat: int) -> Menu:
 
 
 def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
-    """Parse a short line that takes the seat, perhaps with a word for the dice behind `sit`, or gives it back."""
+    """Parse a short line that takes the seat, perhaps with a word for the dice behind `sit`, or gives it back.
+
+    Return None for any other line.
+    """
     written = split_words(line)
     if len(written) > MAX_INVITATION_ANSWER_WORDS:
         return None
@@ -116,9 +119,11 @@ def _is_consent(line: str, menu: Menu, words: Vocabulary) -> bool:
 def parse_command(line: str, menu: Menu, words: Vocabulary) -> Command | None:
     """Parse a command to the server, such as `vacation`, `order` or `letters`; None if the line is something else."""
     written = split_words(line)
-    meaningful = remove_small_words(written, words)
     command = _parse_words(written, menu, words)
-    return _parse_words(meaningful, menu, words) if command is None and meaningful != written else command
+    meaningful = remove_small_words(written, words)
+    if command is None and meaningful != written:
+        command = _parse_words(meaningful, menu, words)
+    return command
 
 
 def _parse_words(written: list[str], menu: Menu, words: Vocabulary) -> Command | None:
@@ -226,16 +231,18 @@ class Doubt(Struct, frozen=True):
 def find_doubt(line: str, later: Sequence[str], move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
     """Return the first words behind a move, in its line or in later ones, that take it back.
 
-    Without any, return the first other move of the same kind in the rest of its line; None if there is none either.
+    The move that may be wanted is then the last other one of the same kind that follows, or without one the same move.
+    Without these words, return the first other move in the rest of its line; None if there is none either.
     """
     tail = _cut_behind_move(line, move, menu, words)
     for text in _iter_talk(tail, later, menu, words):
         remark = find_doubtful_words(text, words)
         if remark:
-            others = [other for text in (tail, *later) for other in _iter_moves_like(text, move, menu, words)]
+            others = [other for part in (tail, *later) for other in _iter_moves_like(part, move, menu, words)]
             return Doubt(remark, others[-1] if others else move)
-    clause_and_move = next(_iter_other_moves(tail, move, menu, words), None)
-    return Doubt(*clause_and_move) if clause_and_move else None
+    for clause, other in _iter_other_moves(tail, move, menu, words):
+        return Doubt(clause, other)
+    return None
 
 
 def find_other_move(line: str, move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
@@ -259,9 +266,9 @@ def find_doubtful_words(text: str, words: Vocabulary) -> str:
 def _is_denial(clause: str, words: Vocabulary) -> bool:
     """Return whether a clause says only no or wait: “no wait”, but not “no hurry”."""
     written = set(_normalize(clause).split())
-    denials = words.table.never | words.table.hesitate
-    may_be_beside = words.table.filler | words.table.small
-    return not written.isdisjoint(denials) and written <= denials | may_be_beside
+    denials = written & (words.table.never | words.table.hesitate)
+    others = written - denials
+    return bool(denials) and others <= words.table.filler | words.table.small
 
 
 @functools.lru_cache(maxsize=64)
@@ -275,7 +282,7 @@ def _normalize(text: str) -> str:
 
 
 def _cut_behind_move(line: str, move: Move, menu: Menu, words: Vocabulary) -> str:
-    """Return what follows the shortest beginning of a line that is the move already."""
+    """Return what follows the shortest beginning of a line that is the move already; empty if there is none."""
     for clause in [*CLAUSE_BREAK.finditer(line)][:MAX_CLAUSES]:
         if parse_move_line(line[: clause.start()], menu, words) == move:
             return line[clause.end() :]

@@ -38,6 +38,12 @@ AUTOMATIC_SUBJECT = re.compile(
     r"автоматический ответ|автоматична відповідь|自動応答|自动答复|自動回覆)",
     re.IGNORECASE,
 )
+# By method, the properties of a result that name the domain which passed (RFC 8601).
+AUTHENTICATED_PROPERTIES = {
+    "dkim": ("header.d", "header.i"),
+    "spf": ("smtp.mailfrom",),
+    "dmarc": ("header.from",),
+}
 DOMAIN_ALIASES = {"googlemail.com": "gmail.com"}
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,240}>")
 LETTER_ID = re.compile(r"<(?:[0-9a-z]{16}|[0-9]{1,18})\.[\w.-]{1,200}@", re.ASCII)  # of a table or of a person
@@ -101,7 +107,10 @@ class MailHeaders(Struct, frozen=True):
         yield from reversed(self.list_ids("References"))
 
     def find_envelope_sender(self) -> str:
-        """Return the address to return the mail to, as the last mail server recorded it; empty for a bounce."""
+        """Return the address to return the mail to, as the last mail server recorded it; empty for a bounce.
+
+        Without a record it is the author's address.
+        """
         return next(iter(_parse_addresses(self.get("Return-Path") or self.get("From"))), "")
 
     def is_report(self) -> bool:
@@ -207,17 +216,17 @@ def is_authenticated(headers: MailHeaders, address: str, trusted: str) -> bool:
 
 
 def _is_pass(result: str, domain: str) -> bool:
-    """Return whether one result is a pass for this domain."""
-    values = {name: value for name, _, value in (word.partition("=") for word in result.split())}
-    identities = {
-        "dkim": (values.get("header.d", ""), values.get("header.i", "")),
-        "spf": (values.get("smtp.mailfrom", ""),),
-        "dmarc": (values.get("header.from", ""),),
-    }
-    return any(
-        values.get(method) == "pass" and any(_is_same_or_parent(one.rpartition("@")[2], domain) for one in proven)
-        for method, proven in identities.items()
-    )
+    """Return whether one result is a pass for this domain, such as `dkim=pass header.d=example.org`."""
+    values: dict[str, str] = {}
+    for word in result.split():
+        name, _, value = word.partition("=")
+        values[name] = value
+    for method, properties in AUTHENTICATED_PROPERTIES.items():
+        if values.get(method) == "pass":
+            proven = [values.get(name, "").rpartition("@")[2] for name in properties]
+            if any(_is_same_or_parent(one, domain) for one in proven):
+                return True
+    return False
 
 
 def _is_same_or_parent(proven: str, domain: str) -> bool:

@@ -256,7 +256,7 @@ def _guess_if_doubtful(
 ) -> Move | Guess:
     """Return a move, or only a guess that asks about it if the mail goes on with words that take it back."""
     if not menus.allows(options, move) and move != REMATCH:
-        return move  # it will be refused
+        return move  # it will be refused; a rematch is possible without being an option
     doubt = mail_commands.find_doubt(line, later, move, options, vocabulary)
     return doubt.as_guess() if doubt else move
 
@@ -288,7 +288,7 @@ def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Voca
 
 
 def _say(locked: LockedTable, mail: Mail, line: str, text: str) -> LineResult:
-    """Show a remark to the table; without a text, the lines of the mail before."""
+    """Show a remark to the table; without a text, the lines of the mail before if they were shown to no one."""
     if not text:
         previous = mail_results.load_previous(locked.flush(), mail)
         text = "\n".join(previous.lines) if previous and previous.result.has("talk") else ""

@@ -76,12 +76,17 @@ def store_order(
     branch = replace(branch, id=branches.store_branch(locked.flush(), branch))
     locked = _store_branch_orders(locked, branch)
     number = int(standing_orders.list_orders(locked.flush(), locked.row.id, seat)[-1].id)
-    *given, (_, own) = moves
-    who = " + ".join(dict.fromkeys(locked.seats[mover].name for mover, _ in given))
+    *given, (_own_seat, own) = moves
+    movers = dict.fromkeys(locked.seats[mover].name for mover, _move in given)  # each name once
     return locked, Sentence(
         "Noted as number {number}. If {who} makes exactly this move: {given} – this is done: {move}. To forget it,"
         " write: cancel {number}",
-        {"number": number, "who": who, "given": ", ".join(move for _, move in given), "move": own},
+        {
+            "number": number,
+            "who": " + ".join(movers),
+            "given": ", ".join(move for _mover, move in given),
+            "move": own,
+        },
     )
 
 
@@ -118,14 +123,14 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
     """Find the moves of all parts, one after the other; raise Refused if one is not clear or chance decides."""
     states = [_imagine(locked, seat, seed) for seed in SEEDS]
     moves: Moves = ()
-    parts = [*((part, False) for part in order.given), (order.own, True)]
-    for number, (part, is_own) in enumerate(parts, 1):
+    parts = (*order.given, order.own)
+    for number, part in enumerate(parts, 1):
+        is_own = number == len(parts)
         mover, move = _find_move(locked, states[0], seat, part, is_own, words)
-        chance = [chances.make_sealed(seed, number) for seed in SEEDS]
         try:
             states = [
-                games.play(locked.game, state, mover, move, draws)[0]
-                for state, draws in zip(states, chance, strict=True)
+                games.play(locked.game, state, mover, move, chances.make_sealed(seed, number)).state
+                for state, seed in zip(states, SEEDS, strict=True)
             ]
         except Refused:
             raise _make_question(locked, seat, part, is_own) from None
@@ -181,7 +186,10 @@ def _parse_part(part: str, menu: Menu, words: Vocabulary) -> Move | None:
 
 
 def _iter_readings(written: list[str], words: Vocabulary) -> Iterator[str]:
-    """Yield a part without “Kim” and “plays”, and with its verb as in “deploy” where it says “deploys”."""
+    """Yield a part as it is, and then without “Kim” and “plays” at its beginning.
+
+    After these, yield it with its verb as in “deploy” where it says “deploys”, and without “plays” at its end.
+    """
     names = {part.casefold() for name in words.names for part in name.split()}
     silent = words.table.acts | words.table.small | words.table.lead | names
     yield " ".join(written)

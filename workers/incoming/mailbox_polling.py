@@ -32,6 +32,7 @@ log = structlog.get_logger()
 TIMEOUT_S = 30.0  # for each reply of the mail server
 POLL_S = 30.0  # if the server cannot announce new mail
 MAX_IDLE_S = 120.0  # if it can; a connection may be dead without an error
+IDLE_POLL_S = 1  # after which a request to stop is seen
 FIRST_PAUSE_S, MAX_PAUSE_S = 5.0, 600.0
 FIRST_FETCH = timedelta(days=7)  # how old a mail may be at first, or after the mailbox renumbered its mails
 RECIPIENT_HEADERS = ("Delivered-To", "X-Original-To", "Envelope-To", "X-Envelope-To", "To", "Cc")
@@ -119,7 +120,7 @@ def fetch_new(app: App, mailbox: OpenMailbox) -> None:
 
 
 def _fetch(box: BaseMailBox, uid: int) -> bytes:
-    """Fetch the part of a mail that is parsed; empty if the mail was deleted meanwhile."""
+    """Fetch the part of a mail that is parsed; empty if the mail was deleted meanwhile. Raise NotStored if it fails."""
     status, parts = box.client.uid("fetch", str(uid), f"(BODY.PEEK[]<0.{inbox.PARSED_BYTES}>)")
     if status != "OK":
         raise NotStored(f"mail {uid} could not be fetched: {status}")
@@ -130,7 +131,7 @@ def _fetch(box: BaseMailBox, uid: int) -> bytes:
 
 
 def receive_mail(app: App, raw: bytes) -> None:
-    """Receive a mail for each seat that it names; other mail in this mailbox is ignored."""
+    """Receive a mail for each seat that it names; other mail is ignored. Raise NotStored if one has to wait."""
     headers = MailHeaders.parse(raw)
     for recipient in find_recipients(headers, raw):
         if inbox.receive(app, raw, recipient, headers.find_envelope_sender()) == inbox.REPLY_TRY_LATER:
@@ -164,7 +165,8 @@ def _find_seat_token(headers: MailHeaders) -> str:
 
     Empty if neither has one.
     """
-    named = SEAT_TOKEN.search("".join(headers.decode("Subject").split()))
+    subject = "".join(headers.decode("Subject").split())  # a mail program may have broken the token
+    named = SEAT_TOKEN.search(subject)
     if named:
         return named[1]
     for message_id in headers.iter_answered_ids():
@@ -188,7 +190,7 @@ def _store_last_uid(app: App, mailbox: OpenMailbox, uid: int) -> None:
 
 
 def _wait(box: BaseMailBox, stop: Event) -> None:
-    """Wait until the server announces new mail, or for a while."""
+    """Wait until the server announces new mail, or for a while; return at once if the connection is lost."""
     if not supports_idle(box):
         stop.wait(POLL_S)
         return
@@ -196,7 +198,8 @@ def _wait(box: BaseMailBox, stop: Event) -> None:
     with box.idle as idle:
         while not stop.is_set() and time.monotonic() < until:
             asked_at = time.monotonic()
-            has_news = bool(idle.poll(timeout=1))
-            is_lost = not has_news and time.monotonic() - asked_at < 0.5  # the connection: it answers nothing at once
+            has_news = bool(idle.poll(timeout=IDLE_POLL_S))
+            is_early = time.monotonic() - asked_at < IDLE_POLL_S / 2
+            is_lost = is_early and not has_news  # the connection
             if has_news or is_lost:
                 return

@@ -131,7 +131,7 @@ def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> NewRemark | None:
 
     If the game has that word, it is a move.
     """
-    for size in (2, 1):  # words before the remark
+    for size in (2, 1):  # how many words mean `say` in some language
         parts = line.split(maxsplit=size)
         start = split_words(" ".join(parts[:size]))
         prefix = " ".join(start).casefold()
@@ -158,10 +158,10 @@ def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
 
 
 def _iter_shorter_forms(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
-    """Yield a sentence, then shorter forms of it.
+    """Yield a sentence, then shorter forms of it, in this order.
 
-    In this order: without a greeting, the part after a colon, without small words. Then without “ok” and the like
-    at its beginning, this form with the only verb of the game before it, and the sentence from its verb on.
+    Without a greeting; what follows “my move:”; without small words; then also without “ok” and the like at its
+    beginning, and that behind the only verb of the game, if it has a digit; the sentence from its verb on.
     """
     yield sentence
     yield _strip_greeting(sentence, words)
@@ -233,7 +233,10 @@ def _join_meaningful_words(sentence: str, menu: Menu, words: Vocabulary) -> str:
 
 
 def _strip_courtesy(line: str, words: Vocabulary) -> str:
-    """Return the first sentence of a line, without a number before it or a wish after it: “good luck, Anna”."""
+    """Return the first sentence of a line, without a number before it or a wish after it: “good luck, Anna”.
+
+    Words in parentheses at its end go, too, unless they deny the move or have a digit.
+    """
     sentence = SENTENCE_END.split(LIST_MARK.sub("", line.strip()), maxsplit=1)[0]
     parenthesis = PARENTHESIS.search(sentence)
     if parenthesis and not _has_negation(parenthesis[1], words) and not any(map(str.isdigit, parenthesis[1])):
@@ -262,7 +265,8 @@ def _strip_greeting(sentence: str, words: Vocabulary) -> str:
     names = {part.casefold() for name in words.names for part in name.split()}
     greets = any(word in words.table.greet for word in written)
     unknown = [word for word in written if word not in words.table.greet | words.table.small | names]
-    return rest.strip() if comma and greets and len(unknown) <= 1 and not _has_negation(head, words) else sentence
+    is_greeting = comma and greets and len(unknown) <= 1 and not _has_negation(head, words)
+    return rest.strip() if is_greeting else sentence
 
 
 def _find_nearest(line: str, menu: Menu, words: Vocabulary) -> Move | None:

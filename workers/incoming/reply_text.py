@@ -220,7 +220,7 @@ def decode_text(part: Message) -> str:
 def _decode(part: Message) -> str:
     """Decode the text of a part with the first charset that fits; Latin-1 fits everything."""
     payload = part.get_payload(decode=True)
-    raw = payload[: 4 * MAX_PART_CHARS] if isinstance(payload, bytes) else b""
+    raw = payload[: 4 * MAX_PART_CHARS] if isinstance(payload, bytes) else b""  # at most four bytes a character
     named = (part.get_content_charset() or "").strip()
     charsets = ("utf-8", named, "cp1252") if ONE_BYTE_CHARSET.match(named) else (named, "utf-8", "cp1252")
     for charset in charsets:
@@ -384,7 +384,7 @@ def _clean_line(line: str) -> str:
     """Normalize a line: composed letters, single blanks, no invisible characters; empty if its order is reversed."""
     if DIRECTION_MARK.search(line):
         return ""
-    composed = unicodedata.normalize("NFC", line[: 4 * MAX_LINE_CHARS])
+    composed = unicodedata.normalize("NFC", line[: 4 * MAX_LINE_CHARS])  # it may become shorter below
     visible = "".join(
         " " if unicodedata.category(letter) in BLANK_CATEGORIES else letter
         for letter in composed
