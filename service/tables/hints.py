@@ -76,6 +76,7 @@ def store_request(db: Connection, table: Snapshot | LockedTable, seat: int, at: 
         if db.execute(recent).scalar_one() >= MAX_PER_HOUR:
             raise Refused("You have used many hints within an hour; please wait a while before you ask again.")
         row = {"table": table.row.id, "seat": seat, "length": table.position.length, "at": at}
+        # Another request may have stored it in the meantime.
         number = queries.insert_new(db, hints, row) or db.execute(same).scalar_one()
     return int(number)
 

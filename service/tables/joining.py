@@ -260,7 +260,7 @@ def _list_guests(db: Connection, table: Snapshot, own: int) -> list[Invitee]:
     """Return the players in the order of their seats, beginning with this one."""
     addresses = _load_addresses(db, table.row.id)
     others = [*table.seats[own + 1 :], *table.seats[:own]]
-    mine = Invitee(table.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
+    mine = Invitee(table.names[own], addresses.get(own, ""), nonce=secrets.token_hex(8), who="person")
     return [mine, *(_invite_again(seat, addresses.get(seat.seat, "")) for seat in others)]
 
 

@@ -140,9 +140,11 @@ def carry_out_for_server(locked: LockedTable, *moves: Move) -> LockedTable:
 
 
 def follow_orders(before: LockedTable, after: LockedTable) -> LockedTable:
-    """Follow standing orders if the game went on; after an undo no move is made automatically."""
-    has_orders = after.clock.automatic or any(seat.orders for seat in after.seats)
-    return standing_orders.follow(after) if has_orders and _has_gone_on(before.position, after.position) else after
+    """Make the moves that were ordered or leave no choice, if the game went on; after an undo none is made."""
+    may_move_by_itself = after.clock.automatic or any(seat.orders for seat in after.seats)
+    if may_move_by_itself and _has_gone_on(before.position, after.position):
+        return standing_orders.follow(after)
+    return after
 
 
 def _has_gone_on(before: Table, after: Table) -> bool:

@@ -293,13 +293,7 @@ class SeatChange(Struct, frozen=True, dict=True):  # `dict` for the cached prope
 
 
 def list_seat_updates(
-    game: Game,
-    seats: tuple[SeatRow, ...],
-    before: Table,
-    after: Table,
-    entry: Entry[Any],
-    clock: Clock,
-    reminder: float,
+    game: Game, seats: Sequence[SeatRow], before: Table, after: Table, entry: Entry[Any], clock: Clock, reminder: float
 ) -> list[SeatUpdate]:
     """Return the new columns of each seat whose row changes with this entry."""
     updates = list[SeatUpdate]()
@@ -308,7 +302,8 @@ def list_seat_updates(
     for seat in seats:
         current = after.seats[seat.seat]
         status = seat.status if current.status == "empty" else current.status  # empty: it is invited or open
-        change = SeatChange(seat, entry, before, after, player, seat.seat in on_turn, status, clock, reminder, events)
+        is_to_move = seat.seat in on_turn
+        change = SeatChange(seat, entry, before, after, player, is_to_move, status, clock, reminder, events)
         if _has_changed(change):
             updates.append(_make_seat_update(change))
     return updates
@@ -316,7 +311,8 @@ def list_seat_updates(
 
 def _has_changed(change: SeatChange) -> bool:
     """Return whether the entry changes anything in the row of the seat."""
-    if change.is_to_move != (change.seat.open_since is not None) or change.status != change.seat.status:
+    was_to_move = change.seat.open_since is not None
+    if change.is_to_move != was_to_move or change.status != change.seat.status:
         return True
     if change.has(TimedOut, Missed, Returned, Substituted) or (change.has_moved and change.seat.misses):
         return True

@@ -195,7 +195,8 @@ def _clean(guest: Invitee) -> Invitee:
         level: Strength = "" if guest.level == "normal" else guest.level
         return Invitee(register.clean_name(guest.name), who="bot", level=level)
     address = register.clean_address(guest.address) if guest.address.strip() else ""
-    return Invitee(register.clean_name(guest.name), address, guest.nonce, "person", language=guest.language)
+    name = register.clean_name(guest.name)
+    return Invitee(name, address, nonce=guest.nonce, who="person", language=guest.language)
 
 
 def _find_table(db: Connection, key_hash: str | None) -> str | None:
@@ -235,10 +236,12 @@ def _create(app: App, batch: Batch, new: NewTable) -> str:
 
 def _append_first_entries(app: App, batch: Batch, table: str, seed: bytes, new: NewTable) -> None:
     """Append the command that opens the game, and those by which bots and the organiser sit down."""
-    beacon = app.settings.beacon_source.beacon if (new.luck or app.settings.luck) == "public" else None
+    luck = new.luck or app.settings.luck
+    beacon = app.settings.beacon_source.beacon if luck == "public" else None
     clock = timing.dump_clock(new.clock)
     move = make_open_command(catalogue.find(new.game), len(new.guests), seed, new.chosen, clock, table, beacon)
-    _seat_guests(append_command(lock_table(app, batch, table), None, move), new.guests)
+    opened = append_command(lock_table(app, batch, table), None, move)
+    _seat_guests(opened, new.guests)
 
 
 def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:

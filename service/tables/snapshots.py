@@ -197,7 +197,7 @@ class TurnIndex(Struct, frozen=True):
 def _find_mover(header: _Header) -> int | None:
     """Return the seat whose move in the game this is, made by its player or by the server after a missed deadline."""
     verb, *args = header.move.split()
-    if verb == "expire":
+    if verb == "expire":  # the server wrote `expire SEAT MOVE`
         return int(args[0])
     return header.seat if verb not in RESERVED_VERBS else None
 

@@ -79,15 +79,17 @@ def _find_current_point(points: Sequence[ChancePoint], at: int) -> int:
 
 
 def _find_swings(points: Sequence[ChancePoint], point_width: float) -> tuple[Swing, ...]:
-    """Return the greatest swings in their order, each with the seat that gained most by it."""
+    """Return the greatest swings in the order of the game, each with the seat that gained most by it."""
     gain_by_swing = dict[Swing, float]()
     for number, (before, after) in enumerate(pairwise(points), 1):
         gains = [new - old for old, new in zip(before.shares, after.shares, strict=True)]
         gain = max(gains)
+        if gain < MIN_SWING:
+            continue
         seat = gains.index(gain)
-        percents = round(100 * before.shares[seat]), round(100 * after.shares[seat])
-        if gain >= MIN_SWING:
-            gain_by_swing[Swing(after.seq, seat, *percents, round(number * point_width, 1))] = gain
+        old_percent, new_percent = round(100 * before.shares[seat]), round(100 * after.shares[seat])
+        swing = Swing(after.seq, seat, old_percent, new_percent, x=round(number * point_width, 1))
+        gain_by_swing[swing] = gain
     greatest = sorted(gain_by_swing, key=lambda swing: -gain_by_swing[swing])[:MAX_SWINGS]
     return tuple(sorted(greatest, key=lambda swing: swing.seq))
 
@@ -293,7 +295,9 @@ def _list_marks(entries: Iterable[Entry[Any]], scores_after: Iterable[tuple[int,
     for entry, scores in zip(entries, scores_after, strict=True):
         if scores in (scores_before, ()):
             continue
-        new_leader = scores.index(max(scores)) if scores.count(max(scores)) == 1 else leader
+        best = max(scores)
+        leads_alone = scores.count(best) == 1
+        new_leader = scores.index(best) if leads_alone else leader
         yield Mark(entry.seq, scores, leader is not None and new_leader != leader)
         scores_before, leader = scores, new_leader
 
