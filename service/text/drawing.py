@@ -285,6 +285,7 @@ def _encode_png(image: Image.Image) -> bytes:
         (b"IDAT", zlib_ng.compress(rows, COMPRESSION_LEVEL)),
         (b"IEND", b""),
     )
+    # Each chunk has its length, its name, its body and a checksum.
     return PNG_SIGNATURE + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", crc32(name + body)) for name, body in chunks
     )
@@ -337,6 +338,7 @@ def _collect_definitions(part: str, definitions: dict[str, str]) -> str:
 
 
 def _make_sprite_key(part: str, box: re.Match[str], scale: float, definitions: dict[str, str]) -> SpriteKey:
+    """Make the key of a sprite that is this part of a drawing; `box` is the match of its place and size."""
     drawing = part[box.end() :]
     width, height = float(box["width"]) * scale, float(box["height"]) * scale
     return drawing + _collect_definitions(drawing, definitions), round(width), round(height)
@@ -354,6 +356,7 @@ def _paint_sprites(keys: Sequence[SpriteKey]) -> Iterator[Sprite]:
 
 
 def _paint_sprite(drawing: str, width: int, height: int) -> Sprite:
+    """Paint a sprite; it needs no cover if all of its pixels are opaque."""
     image = paint_svg(f"{SPRITE_TAG} {drawing}{END_TAG}", width, height)
     cover = image.getchannel("A")
     is_opaque = cover.getextrema() == (255, 255)

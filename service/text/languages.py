@@ -63,6 +63,7 @@ def load_translations(language: str, domain: str = COMMON) -> NullTranslations:
 
 
 def _compile(path: Path) -> GNUTranslations:
+    """Load a catalogue from its file, by way of the binary form that `gettext` reads."""
     from babel.messages.mofile import write_mo  # slow to import, and not needed for English alone
     from babel.messages.pofile import read_po
 

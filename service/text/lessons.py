@@ -231,7 +231,8 @@ def describe_steps(scenario: Scenario, positions: tuple[ScenarioMoment, ...], la
 def describe_news(moment: ScenarioMoment, narrator: Narrator, seat: int | None) -> tuple[str, ...]:
     """Describe the events of the last step that this seat, or a spectator (None), may know."""
     events = (moment.game.hear(event, seat) for event in moment.latest)
-    return tuple(filter(None, (narrator.describe(event) for event in events if event is not None)))
+    sentences = (narrator.describe(event) for event in events if event is not None)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def describe_refusal(moment: ScenarioMoment, language: str) -> str:

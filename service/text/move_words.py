@@ -109,6 +109,7 @@ def load_dictionary(folder: str, *languages: str) -> Dictionary:
     return Dictionary(
         _merge(section.get("verbs", {}) for section in sections),
         _merge(section.get("tokens", {}) for section in sections),
+        # These two are the same in all languages.
         seats=frozenset(word for file in files for word in file.get("seats", ())),
         announce=frozenset(word.casefold() for file in files for word in file.get("announce", ())),
         **{

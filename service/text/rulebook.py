@@ -86,6 +86,7 @@ class RulesChapter(Struct, frozen=True):
 
     @property
     def number(self) -> str:
+        """Its number; empty where sections have no numbers."""
         return self.key if self.key[:1].isdigit() else ""
 
 

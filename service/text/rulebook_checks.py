@@ -163,10 +163,12 @@ def _iter_expected_words(move: str, vocabulary: Vocabulary) -> Iterator[Expected
 def _is_same_move(expected: Sequence[ExpectedWord], written: str) -> bool:
     """Compare a move of a book with what is expected; the degree sign may be left out."""
     written_words = written.replace("°", "").split()
-    return len(written_words) == len(expected) and all(
-        word.text.replace("°", "") == written_word or not word.is_in_vocabulary
-        for word, written_word in zip(expected, written_words, strict=True)
-    )
+    if len(written_words) != len(expected):
+        return False
+    for word, written_word in zip(expected, written_words, strict=True):
+        if word.is_in_vocabulary and word.text.replace("°", "") != written_word:
+            return False
+    return True
 
 
 def _find_untranslated(key: str, original: str, translation: str) -> Iterator[str]:

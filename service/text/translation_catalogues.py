@@ -153,7 +153,7 @@ def _is_translated(message: Message | None) -> bool:
 
 
 def get_english(message: Message) -> str:
-    """Return the English text of a message."""
+    """Return the English text of a message, or the singular of one with a plural."""
     return str(message.id if isinstance(message.id, str) else message.id[0])
 
 
