@@ -73,7 +73,7 @@ def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> Answ
         with_address = [one.seat for one in work.locked.seats if one.person is not None]
         refused = with_address if waits else [seat.seat]
         for one in refused:
-            work.locked = change_seat(work.locked, one, person=None, released=False)
+            work.locked = change_seat(work.locked, one, person=None, released=False)  # not for the gallery
         db = work.locked.flush()
         db.execute(delete(letters).where(letters.c.table == table, letters.c.seat.in_(refused)))
         return AnsweredClaim("", proof.list_claims(db, person.id))

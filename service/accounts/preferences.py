@@ -71,9 +71,11 @@ def load_recipient(app: App, db: Connection, token: str) -> Recipient:
 def find_table(db: Connection, recipient: Recipient, table: str) -> TableOfRecipient | None:
     """Return this table with its settings; None if the person has no seat there."""
     row = queries.find_table(db, table)
-    rows = queries.list_seats(db, table) if row is not None else ()
+    if row is None:
+        return None
+    rows = queries.list_seats(db, table)
     own = [seat for seat in rows if seat.person == recipient.id]
-    if row is None or not own:
+    if not own:
         return None
     names = tuple(seat.name for seat in rows if seat.name and seat.person != recipient.id)
     own_settings = letter_settings.parse_table_settings(own[0].letter_settings)

@@ -83,7 +83,8 @@ def _join_groups(groups: Collection[str]) -> str:
 
 
 def _clean_label(text: str) -> str:
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:MAX_LABEL_CHARS]
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(printable.split())[:MAX_LABEL_CHARS]
 
 
 def list_own(db: Connection, person: ProvenPerson) -> list[ChannelRow]:

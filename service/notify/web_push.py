@@ -41,6 +41,7 @@ TOKEN_PERIOD_S, VALID_PERIODS = 6 * 3_600, 3  # a token is sent in the first of 
 MIN_LIFETIME_S = 60
 TOPIC_CHARS = 32  # at most, by RFC 8030
 GONE_STATUSES = (404, 410)
+MAX_REASON_CHARS = 100  # of an answer that is quoted
 DECLARATIVE_MARK = 8030  # of a message that a browser shows by itself
 
 
@@ -199,7 +200,7 @@ def try_out(app: App, channel: ChannelRow, language: str) -> HookOutcome:
 
 def judge_answer(answer: HttpAnswer) -> SenderAnswer:
     """Return what a push service's answer means."""
-    why = f"{answer.status} {answer.text[:100]}".strip()
+    why = f"{answer.status} {answer.text[:MAX_REASON_CHARS]}".strip()
     if answer.status in GONE_STATUSES:
         return SenderAnswer("gone", why)
     if 200 <= answer.status < 300:

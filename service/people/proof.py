@@ -169,6 +169,7 @@ class SeatClaim(Struct, frozen=True):
 def list_claims(db: Connection, person: int) -> tuple[SeatClaim, ...]:
     """Return the seats that were taken with this person's address without proof, the oldest table first."""
     own = (seats.c.person == person, ~seats.c.proven, tables.c.moved_to == "")
+    # The organiser of a table that is not confirmed has opened it with the address, and may still be invited.
     taken = or_(seats.c.status != "invited", tables.c.awaits_confirmation & is_organisers_seat())
     columns = (
         seats.c.table,

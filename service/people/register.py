@@ -132,7 +132,7 @@ def name_mailbox(address: str) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Return a text without invisible characters, and with at most one empty line in a row."""
+    """Return a text with at most one empty line in a row; raise Refused if it has control characters."""
     lines = unicodedata.normalize("NFC", text).replace("\t", " ").splitlines()
     written = EMPTY_LINES.sub("\n\n", "\n".join(line.rstrip() for line in lines).strip())
     if not all(letter.isprintable() or letter in JOINERS for letter in written):
@@ -142,7 +142,8 @@ def clean_text(text: str) -> str:
 
 def clean_nonce(text: str, otherwise: str) -> str:
     """Return a player's word for the dice as one token; `otherwise` if the player typed none."""
-    word = "-".join("".join(letter for letter in text if letter.isprintable()).split())
+    printable = "".join(letter for letter in text if letter.isprintable())
+    word = "-".join(printable.split())
     return word[:MAX_NONCE_CHARS] or otherwise
 
 
@@ -255,7 +256,9 @@ def straighten_dots(name: str) -> str:
 def _is_between_latin(text: str, place: int) -> bool:
     """Return whether a sign is between Latin letters, but not between two l; a digit may come before it, too."""
     before, after = text[max(0, place - 1) : place].casefold(), text[place + 1 : place + 2].casefold()
-    return before.isalnum() and before.isascii() and after.isalpha() and after.isascii() and before + after != "ll"
+    is_latin_before = before.isascii() and before.isalnum()
+    is_latin_after = after.isascii() and after.isalpha()
+    return is_latin_before and is_latin_after and before + after != "ll"
 
 
 def simplify_letters(text: str) -> str:
@@ -264,11 +267,13 @@ def simplify_letters(text: str) -> str:
 
 
 def _simplify(letter: str) -> str:
+    """Return the plain letter that the Unicode name of a Latin letter with ornaments has; any other as it is."""
     match = ORNATE_LETTER.search(unicodedata.name(letter, ""))
     return match[1].casefold() if match else letter
 
 
 def _replace_lookalikes(text: str) -> str:
+    """Return a text with one and the same letter for all that look like it."""
     by_letter = _load_lookalikes().by_letter
     decomposed = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFC", "".join(by_letter.get(letter, letter) for letter in decomposed))
@@ -279,6 +284,7 @@ def _load_lookalikes() -> Lookalikes:
     """Load the table of Unicode, and keep what is needed of it: the whole takes six megabytes."""
     from confusable_homoglyphs.utils import load
 
+    # The table has for each text a list of those that look like it, each under the name `c`.
     pairs = [
         (key.strip(LEFT_TO_RIGHT), other["c"].strip(LEFT_TO_RIGHT))
         for key, others in load("confusables.json").items()
