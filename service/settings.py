@@ -323,6 +323,7 @@ def _make_default_address(settings: Settings) -> str:
 
 
 def _parse_value(name: str, text: str, default: object) -> object:
+    """Parse the text of a setting as a value of the same kind as its default."""
     if isinstance(default, bool):
         return _parse_switch(name, text)
     if isinstance(default, int | float):
@@ -344,7 +345,7 @@ def _parse_number(name: str, text: str, default: float) -> float:
 
 
 def parse_listening_address(name: str, text: str) -> tuple[str, int]:
-    """Parse an address and a port to listen on."""
+    """Parse an address and a port to listen on; raise Refused if it is none."""
     host, _, port = text.rpartition(":")
     number = parse_int(port, 65_535)
     if not host or not number:

@@ -200,7 +200,8 @@ class Batch:
     def savepoint(self) -> Iterator[None]:
         """Undo what is appended and written inside if an error leaves it; it costs no statement before a flush."""
         with ExitStack() as stack:
-            level = _Level(lambda: stack.enter_context(self._connection.begin_nested()))
+            # The first flush inside begins the savepoint.
+            level = _Level(begin=lambda: stack.enter_context(self._connection.begin_nested()))
             self._levels.append(level)
             try:
                 yield

@@ -179,7 +179,7 @@ def _fetch_table(db: Connection, statement: Executable, table: str) -> TableRow 
 
 
 def list_seats(db: Connection, *names: str) -> list[SeatRow]:
-    """Return the seats of these tables, in order."""
+    """Return the seats of these tables, in the order of the tables' ids, and then of the seats."""
     return [SeatRow(*row) for row in db.execute(SEATS, {"key_tables": names}).all()]
 
 
