@@ -1,6 +1,6 @@
 // Makes one tree like another and touches only what differs, so that the focus, scrolling and unfolded parts stay.
 
-/** @typedef {(old: Element) => boolean} Keeps says whether an element stays as it is */
+/** @typedef {(old: Element) => boolean} Keeps says whether an element stays as it is, with all that is in it */
 
 /**
  * Make an element like a new one.
@@ -25,11 +25,12 @@ const isSameElement = (old, fresh) =>
  */
 function copyAttributes(old, fresh) {
   /** @param {string} name */
-  const isReaders = (name) => name === "open" && old.matches("details");
-  for (const { name } of [...old.attributes])
-    if (!fresh.hasAttribute(name) && !isReaders(name)) old.removeAttribute(name);
+  const isSetByReader = (name) => name === "open" && old.matches("details");
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && !isSetByReader(name)) old.removeAttribute(name);
+  }
   for (const { name, value } of fresh.attributes) {
-    if (old.getAttribute(name) !== value && !isReaders(name)) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !isSetByReader(name)) old.setAttribute(name, value);
   }
 }
 
@@ -40,8 +41,14 @@ function copyAttributes(old, fresh) {
 function morphChildren(parent, olds, freshOnes, keeps) {
   /** @type {(one?: ChildNode, other?: ChildNode) => boolean} */
   const isEqual = (one, other) => Boolean(one && other && one.isEqualNode(other));
-  while (isEqual(olds.at(-1), freshOnes.at(-1))) [olds.pop(), freshOnes.pop()];
-  while (isEqual(olds[0], freshOnes[0])) [olds.shift(), freshOnes.shift()];
+  while (isEqual(olds.at(-1), freshOnes.at(-1))) {
+    olds.pop();
+    freshOnes.pop();
+  }
+  while (isEqual(olds[0], freshOnes[0])) {
+    olds.shift();
+    freshOnes.shift();
+  }
   const end = olds.at(-1)?.nextSibling ?? null;
   for (const [index, fresh] of freshOnes.entries()) {
     if (olds[index]) morph(/** @type {Element} */ (olds[index]), /** @type {Element} */ (fresh), keeps);

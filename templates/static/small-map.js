@@ -2,7 +2,7 @@
 
 /** @typedef {import("./stage.js").Box} Box */
 
-const AROUND_PX = 16; // a title is often in a ring
+const AROUND_PX = 16; // around what is worth seeing: a name on the board is often in a frame, which is larger
 const WORTH_SEEING = "text, .piece, .lit, .chosen";
 
 /**
@@ -18,17 +18,19 @@ export function findFreeCorner(window, map, boxes) {
     "top-left": [0, 0],
     "top-right": [right, 0],
   };
-  const covered = Object.entries(corners).map(([name, [x, y]]) => {
-    const area = boxes.reduce(
-      (sum, box) => sum + measureOverlap(box, { x, y, width: map.width, height: map.height }),
-      0,
-    );
-    return { name, area };
-  });
-  return covered.reduce((least, one) => (one.area < least.area ? one : least)).name;
+  let best = { name: "", covered: Infinity };
+  for (const [name, [x, y]] of Object.entries(corners)) {
+    let covered = 0;
+    for (const box of boxes) covered += measureOverlap(box, { x, y, width: map.width, height: map.height });
+    if (covered < best.covered) best = { name, covered };
+  }
+  return best.name;
 }
 
-/** @param {Box} one @param {Box} other */
+/**
+ * Return the area that is in both boxes.
+ * @param {Box} one @param {Box} other
+ */
 function measureOverlap(one, other) {
   const width = Math.min(one.x + one.width, other.x + other.width) - Math.max(one.x, other.x);
   const height = Math.min(one.y + one.height, other.y + other.height) - Math.max(one.y, other.y);

@@ -2,6 +2,9 @@
 
 import { TONES } from "./tones.js";
 
+const SILENCE = 0.0001; // of the volume; an exponential ramp can neither begin nor end at 0
+const RISE_S = 0.01; // until a tone is at its loudest
+
 /** @type {AudioContext | null} */
 let audio = null;
 
@@ -14,12 +17,14 @@ export async function play(happening) {
 
 /** @param {AudioContext} context @param {import("./tones.js").Tone} tone */
 function playTone(context, { pitch, at, lasts, loud }) {
-  const [start, sound, volume] = [context.currentTime + at, context.createOscillator(), context.createGain()];
+  const start = context.currentTime + at;
+  const sound = context.createOscillator();
+  const volume = context.createGain();
   sound.type = "triangle";
   sound.frequency.value = pitch;
-  volume.gain.setValueAtTime(0.0001, start);
-  volume.gain.exponentialRampToValueAtTime(loud, start + 0.01);
-  volume.gain.exponentialRampToValueAtTime(0.0001, start + lasts);
+  volume.gain.setValueAtTime(SILENCE, start);
+  volume.gain.exponentialRampToValueAtTime(loud, start + RISE_S);
+  volume.gain.exponentialRampToValueAtTime(SILENCE, start + lasts);
   sound.connect(volume).connect(context.destination);
   sound.start(start);
   sound.stop(start + lasts);
