@@ -29,6 +29,7 @@ from workers.outgoing import notices
 from workers.outgoing.owed import OwedNotice, find_end_of_quiet_hours, load_owed
 
 BATCH = 32
+MAX_OUTCOME_CHARS = 500
 THREADS = 8  # requests that one process sends at the same time
 MAX_TRIES = 16  # about two days
 log = structlog.get_logger()
@@ -102,7 +103,10 @@ def claim(app: App) -> Sequence[ClaimedDelivery]:
 
 
 def prepare(app: App, delivery: ClaimedDelivery) -> PreparedDelivery | None:
-    """Write the notice of a delivery. Return None if it is not sent, or has to wait; that is recorded."""
+    """Write the notice of a delivery. Return None if it is not sent, or has to wait; that is recorded.
+
+    To wait for the end of quiet hours does not count as a try.
+    """
     owed, channel = delivery.owed, delivery.channel
     if owed is None or channel is None:
         end(app, delivery, "withdrawn")
@@ -151,7 +155,7 @@ def _retry_unwritten(
 
 
 def end(app: App, delivery: ClaimedDelivery, outcome: str) -> None:
-    """End a delivery that is not sent."""
+    """End a delivery that is not sent. If a power cut loses this, it is found out again."""
     with app.store.writing(durable=False) as db:
         channel_queries.end_delivery(db, delivery.id, app.now(), outcome)
     if delivery.channel is not None:
@@ -184,23 +188,23 @@ def record(app: App, db: Connection, prepared: PreparedDelivery, answer: SenderA
             retry_later(app, db, delivery, channel.kind, answer.why, answer.pause_s)
             return
     outcome = answer.outcome if not answer.why else f"{answer.outcome}: {answer.why}"
-    channel_queries.end_delivery(db, delivery.id, now, outcome[:500])
+    channel_queries.end_delivery(db, delivery.id, now, outcome[:MAX_OUTCOME_CHARS])
     app.metrics.count("deliveries", f"{channel.kind} {answer.outcome}")
 
 
 def retry_later(app: App, db: Connection, delivery: ClaimedDelivery, kind: str, why: str, asked_s: int = 0) -> None:
     """Try again after a growing pause, or after as many seconds as the receiver asks for; at last, give up."""
     if delivery.tries >= MAX_TRIES:
-        channel_queries.end_delivery(db, delivery.id, app.now(), f"given up: {why}"[:500])
+        channel_queries.end_delivery(db, delivery.id, app.now(), f"given up: {why}"[:MAX_OUTCOME_CHARS])
         app.metrics.count("deliveries", f"{kind} given up")
         return
     due_at = app.now() + compute_retry_pause(delivery.tries - 1, asked_s)
-    channel_queries.postpone_delivery(db, delivery.id, due_at, delivery.tries, why[:500])
+    channel_queries.postpone_delivery(db, delivery.id, due_at, delivery.tries, why[:MAX_OUTCOME_CHARS])
     app.metrics.count("deliveries", f"{kind} retry")
 
 
 def send_to_webhook(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
-    """Send a notice to a webhook or a chat: its link asks to sign in."""
+    """Send a notice to a webhook or a chat. Its link is not that of the seat: it asks the player to be signed in."""
     message = HookMessage(
         id=notice.id,
         type=notice.kind,

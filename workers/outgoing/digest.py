@@ -101,8 +101,9 @@ def write_count(translator: Translator, count: int) -> str:
 
 def find_example(turns: Sequence[DigestTurn]) -> str:
     """Return the words of a move at the first table that has any; an ellipsis if none has."""
-    verbs = (verb for turn in turns if turn.answers for verb in turn.answers.verbs)
-    return next((link.mail for verb in verbs for line in verb.lines for link in line.links), "…")
+    verbs = [verb for turn in turns if turn.answers for verb in turn.answers.verbs]
+    moves = [link.mail for verb in verbs for line in verb.lines for link in line.links]
+    return moves[0] if moves else "…"
 
 
 def make_table_sign(seat: Any) -> str:
@@ -198,7 +199,7 @@ def write_left_out(translator: Translator, count: int) -> str:
 
 
 def leave_board_out(letter: PersonalLetter) -> PersonalLetter:
-    """Return a digest without its last board, and the moves of that table."""
+    """Return a digest that has boards without the last of them, and without the moves of that table."""
     turns = list(letter.turns)
     last = max(place for place, turn in enumerate(turns) if turn.board)
     turns[last] = replace(turns[last], board=None, answers=None)

@@ -277,7 +277,7 @@ def is_permanent(refusal: Refusal) -> bool:
 def find_dead_address_reply(refusal: Refusal) -> str:
     """Return the reply that says that the address does not exist; empty for a refusal with another reason."""
     if isinstance(refusal, smtplib.SMTPDataError):
-        return ""
+        return ""  # the relay took the address, and refused the content
     replies = [(code, text.decode("utf-8", "replace")) for code, text in refusal.recipients.values()]
     return " ".join(f"{code} {text}" for code, text in replies if bounce_reports.is_dead(code, text))
 
@@ -322,21 +322,21 @@ def _send_one_by_one(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Res
 
 def _send_pipelined(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Results:
     """Send the content of each letter together with the commands for the next one."""
-    is_announced = False  # whether the commands for the next letter were sent with the content of the one before
+    awaits_content = False  # whether the server has the commands for a letter, but not yet its content
     refusal: Refusal | None = None
     try:
-        for envelope, following in zip_longest(envelopes, envelopes[1:]):
-            if not is_announced:
-                is_announced = True
+        for envelope, following in zip_longest(envelopes, envelopes[1:]):  # None follows the last
+            if not awaits_content:  # it is the first letter, or the one before was refused
+                awaits_content = True
                 _begin(server, envelope, after=refusal)
             refusal = _read_replies(server, envelope)
-            is_announced = refusal is None and following is not None
+            awaits_content = refusal is None and following is not None
             if refusal is None:
                 server.send(_write_content(envelope) + (_write_commands(server, following) if following else b""))
                 refusal = _read_verdict(server)
             yield refusal
     finally:
-        if is_announced:  # what is sent now would be content
+        if awaits_content:  # what is sent now would be content
             server.close()
 
 

@@ -57,7 +57,7 @@ def send(app: App, follower: FollowerRow) -> HookOutcome:
     try:
         message = write(app, follower)
         if message is None:
-            return HookOutcome("sent", 0, "")
+            return HookOutcome("sent", status=0, text="")  # there is nothing to send
         return webhooks.send(app, Target(follower.kind, follower.address, follower.secret), message)
     except OperationalError:
         raise
@@ -74,7 +74,7 @@ def write(app: App, follower: FollowerRow) -> HookMessage | None:
         first = max(follower.next_seq, end - MAX_ENTRIES)
         entries = snapshots.load_game_entries(db, table.game, follower.table, first, end)
     narrator = Narrator(table.game, table.names, follower.language)
-    chapters = narration.describe_entries(table.game, entries, narrator, None)
+    chapters = narration.describe_entries(table.game, entries, narrator, seat=None)
     if not chapters:
         return None
     text = " ".join(remove_place_marks(sentence) for chapter in chapters for sentence in chapter.sentences)

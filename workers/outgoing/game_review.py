@@ -139,10 +139,11 @@ class Chart(Struct, frozen=True):
     def draw(self, players: Sequence[Player]) -> str:
         """Draw a line for each player, with the name where it ends."""
         bottom = max(MIN_CHART_BOTTOM, CHART_TOP + NAME_HEIGHT * (len(players) - 1))
-        width, steps = CHART_RIGHT - CHART_LEFT, self.points[-1][0]
-        across = [round(CHART_LEFT + width * step / steps, 1) for step, _ in self.points]
+        width = CHART_RIGHT - CHART_LEFT
+        last_step, _numbers = self.points[-1]
+        across = [round(CHART_LEFT + width * step / last_step, 1) for step, _numbers in self.points]
         down = [
-            [self._find_height(numbers[seat], bottom) for _, numbers in self.points] for seat in range(len(players))
+            [self._find_height(numbers[seat], bottom) for _step, numbers in self.points] for seat in range(len(players))
         ]
         names = _spread([heights[-1] for heights in down], bottom)
         lines = tuple(

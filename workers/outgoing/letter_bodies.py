@@ -29,7 +29,8 @@ def write_invitation(draft: TableDraft) -> Body:
     """Invite the reader to a seat."""
     _, snapshot = draft.translator.gettext, draft.snapshot
     names = draft.translator.join(player.name or _("a free seat") for player in list_players(snapshot.names))
-    asks_to_sit = draft.scene is None and draft.seat.status == "invited"
+    has_started = draft.scene is not None
+    asks_to_sit = draft.seat.status == "invited" and not has_started
     meta, organiser = snapshot.game.META, draft.organiser
     return Body(
         headline=_("%(who)s invites you to a game of %(title)s.", who=organiser, title=draft.title)
@@ -323,7 +324,8 @@ def write_unreachable(draft: TableDraft) -> Body:
     _ = draft.translator.gettext
     seat = parse_int(draft.request.kind_detail, len(draft.snapshot.seats) - 1)
     name = "" if seat is None else draft.snapshot.names[seat]
-    if draft.scene:
+    has_started = draft.scene is not None
+    if has_started:
         explanation = _(
             "The address at this table takes no letters, so nothing is sent to it any more. If you know %(who)s, please"
             " pass it on: the link in any earlier letter still leads to the table, and a mail from that address to the"

@@ -64,7 +64,7 @@ class TableDraft(Struct, frozen=True):
     """Everything to write a letter from: the table as its reader sees it, and writers in the reader's language.
 
     `seat` is the reader's seat, `title` the name of the game, `entries` are all entries of the table, and `remarks` the
-    others' remarks since the reader's last letter.
+    others' remarks since the reader's last letter. `scene` is None before the game begins.
     """
 
     app: App
@@ -167,13 +167,13 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
 def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave out the reader's own turn."""
     game, seat = draft.snapshot.game, draft.request.seat
-    own_turn, since = log.find_last_turn(draft.entries, seat)  # its entries, and the first one after it
-    first = min(own_turn | {since})
+    last_turn = log.find_last_turn(draft.entries, seat)
+    first = min(last_turn.entries | {last_turn.since})
     described = narration.describe_entries(game, draft.entries[first:], draft.narrator, seat)
-    chapters = [chapter for chapter in described if chapter.seq >= since][-MAX_ENTRIES:]
+    chapters = [chapter for chapter in described if chapter.seq >= last_turn.since][-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
     has_own = not (draft.report or from_the_start or draft.kind == "over")
-    own = [line for chapter in described if chapter.seq in own_turn for line in chapter.sentences]
+    own = [sentence for chapter in described if chapter.seq in last_turn.entries for sentence in chapter.sentences]
     return RecentEvents(
         own=tuple(own[-MAX_OWN_LINES:]) if has_own else (),
         sentences=tuple(sentence for chapter in chapters[-SHOWN_ENTRIES:] for sentence in chapter.sentences),

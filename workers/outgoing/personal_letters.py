@@ -115,7 +115,10 @@ def write_confirm_text(draft: PersonalDraft, claim: SeatClaim) -> str:
 
 
 def describe_claim(draft: PersonalDraft, claim: SeatClaim) -> str:
-    """Return the game, the other players, the organiser, and the date."""
+    """Return the game, the other players, the organiser, and the date.
+
+    A stranger may have typed the names: if a name may be a link or an address, it is shown as a question mark.
+    """
     _ = draft.translator.gettext
     title = name_game(draft, claim.game)
     names = draft.translator.join(name if register.is_name(name) else "?" for name in claim.others)
@@ -131,12 +134,13 @@ def describe_claim(draft: PersonalDraft, claim: SeatClaim) -> str:
 def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that another player has taken the reader's seat; None if the reader has it again."""
     _ = draft.translator.gettext
-    name, seat = draft.request.kind_detail.split("/")[:2]
+    table_id, seat_number = draft.request.kind_detail.split("/")[:2]
+    seat = int(seat_number)
     with draft.app.store.reading() as db:
-        table = snapshots.load_table(draft.app, db, name)
-    if table.seats[int(seat)].person == draft.person.id:
+        table = snapshots.load_table(draft.app, db, table_id)
+    if table.seats[seat].person == draft.person.id:
         return None
-    title, substitute = name_game(draft, table.game.META.name), table.names[int(seat)]
+    title, substitute = name_game(draft, table.game.META.name), table.names[seat]
     return PersonalLetter(
         title=title,
         subject=_("%(title)s: %(who)s plays on in your seat", title=title, who=substitute),

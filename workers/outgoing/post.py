@@ -207,7 +207,10 @@ def settle_sent(app: App, letter: ClaimedLetter, refusal: emails.Refusal | None)
 
 
 def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
-    """Record what happens to a letter that is not sent now; return False if it is to be sent."""
+    """Record what happens to a letter that is not sent now; return False if it is to be sent.
+
+    In any case, a turn of a reader to whom another channel brings digests schedules the next digest.
+    """
     if letter.owed.has_digest_channel and letter.owed.kind is TURN:
         schedule_digest(app, letter)
     outcome = find_obstacle(letter)
@@ -231,7 +234,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
 
 def settle_over_limit(app: App, letter: ClaimedLetter) -> bool:
     """Postpone or drop a letter whose mailbox gets too many invitations today; return False if it is to be sent."""
-    if app.settings.smtp == EMBEDDED:
+    if app.settings.smtp == EMBEDDED:  # letters stay in the local mailbox
         return False
     most = app.settings.invitations_per_day
     with app.store.reading() as db:
@@ -244,7 +247,10 @@ def settle_over_limit(app: App, letter: ClaimedLetter) -> bool:
 
 
 def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
-    """Return until when a letter waits: for a move if another channel took its notice, or for quiet hours to end."""
+    """Return until when a letter waits: for a move if another channel took its notice, or for quiet hours to end.
+
+    Return None if it waits for neither.
+    """
     if letter.owed.settings.mail_waits and letter.owed.kind is TURN:
         with app.store.reading() as db:
             since = channel_queries.find_first_delivery_time(db, letter.id)

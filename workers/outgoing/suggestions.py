@@ -171,22 +171,25 @@ class MoveWriter:
     def _find_name(self, token: str) -> str | None:
         """Return the name of the player whose number is in this token, as 2 in `purse2`."""
         parts = SEAT_TOKEN.search(token)
-        if parts is None or parts[1] not in self._own.game.seats or not parse_int(parts[2], len(self._own.names)):
+        if parts is None or parts[1] not in self._own.game.seats:
             return None
-        return self._own.names[int(parts[2]) - 1]
+        number = parse_int(parts[2], len(self._own.names))
+        return self._own.names[number - 1] if number else None  # tokens number players from 1
 
     def _is_clear(self, name: str, others: Sequence[str]) -> bool:
-        """Return whether a name means one token only, and no word of the game."""
+        """Return whether a name means only one of these tokens; a long name or a small word such as “the” does not."""
         plain = menus.normalize_name(name)
         if plain is None or len(name.split()) > 3 or name.casefold() in self._all.small:
             return False
-        return sum(plain in map(menus.normalize_name, (token, *self._all(token))) for token in others) == 1
+        matches = [token for token in others if plain in map(menus.normalize_name, (token, *self._all(token)))]
+        return len(matches) == 1
 
     def list_lines(self, entry: Choice) -> Iterator[MoveLine]:
         """Yield a line for all options that differ only in their last word: `move A15 A9 · A12`."""
         for stem, group in itertools.groupby(entry.options, key=lambda args: args[:-1]):
             rows = list(group)
-            shown = [args for args in rows[:MAX_ENDS] if args] or [stem]  # the verb alone
+            with_words = [args for args in rows[:MAX_ENDS] if args]
+            shown = with_words or [stem]  # the verb alone
             has_more = len(rows) > MAX_ENDS
             if len(shown) == 1 and not has_more:
                 yield _make_one_move_line(self._write_line(entry, shown[0]), _join(entry, shown[0]))

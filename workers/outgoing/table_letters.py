@@ -56,7 +56,8 @@ def make_draft(
 ) -> TableDraft:
     """Return everything to write a letter from, in the reader's language; there is no scene before the game begins."""
     game, seat, language = snapshot.game, snapshot.seats[request.seat], request.language
-    menu, scene = snapshots.open_menu(game, snapshot.position, request.seat), None
+    menu = snapshots.open_menu(game, snapshot.position, request.seat)
+    scene = None
     if snapshot.position.phase in ("playing", "over"):
         view = game.view(snapshot.position.state, request.seat)
         seats_to_move = snapshots.list_seats_to_move(snapshot)
@@ -130,7 +131,8 @@ def load_remarks(
     if request.kind.startswith("digest/"):
         news = log.find_entries_since_own_move(entries, seat)
         before = entries[: len(entries) - len(news)]
-        remarks = talk.list_since(db, table, seat, before[-1].at if before else 0)
+        moved_at = before[-1].at if before else 0  # 0 without a move, for all remarks
+        remarks = talk.list_since(db, table, seat, moved_at)
     else:
         remarks = talk.list_unsent(db, table, seat)
     return tuple(QuotedRemark(snapshot.names[remark.seat], remark.text) for remark in remarks)
@@ -197,7 +199,8 @@ def make_thread(draft: TableDraft, mail_id: str) -> tuple[str, tuple[str, ...]]:
     if draft.kind == "digest":  # a mail that answers it refers to the turn
         return emails.make_personal_id(draft.app, request), (root, f"<{about}.turn{end}>")
     own = f"<{about}.{request.kind.replace('/', '.')}{end}>"
-    return own, (root, mail_id) if mail_id else (root,)
+    follows = (root, mail_id) if mail_id else (root,)
+    return own, follows
 
 
 def _make_id_end(draft: TableDraft) -> str:
