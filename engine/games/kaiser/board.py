@@ -28,6 +28,7 @@ SECTORS = "ABCD"
 CENTRE = "Z"
 RANKS: tuple[Rank, ...] = ("emperor", "king", "nobleman")
 WORTH: dict[str, int] = DATA["worth"]
+"""By rank: the points of a stone, and how many steps it moves."""
 
 
 def _place_crossings() -> dict[str, tuple[float, float]]:
@@ -94,10 +95,12 @@ def find_stones(stones: Mapping[str, Stone], seat: int, rank: Rank) -> list[str]
 
 
 def describe_crossing(crossing: str) -> tuple[str, str]:
-    """Return the landmark at a crossing ("tower") and the side of the board ("north-east")."""
-    landmark = next(name for name, numbers in DATA["landmarks"].items() if crossing[1:] in numbers)
+    """Return the landmark at a crossing ("tower") and the side of the board ("north-east"); the centre has neither."""
+    number = crossing[1:]
+    landmark = next(name for name, numbers in DATA["landmarks"].items() if number in numbers)
     x, y = CROSSINGS[crossing]
-    north_or_south, east_or_west = "north" if y < 0 else "south", "east" if x > 0 else "west"
+    north_or_south = "north" if y < 0 else "south"
+    east_or_west = "east" if x > 0 else "west"
     if landmark in ("gate", "coast"):  # in the middle of a side, where two sectors meet
         return landmark, east_or_west if abs(x) > abs(y) else north_or_south
     return landmark, f"{north_or_south}-{east_or_west}"

@@ -20,6 +20,7 @@ KINDS: tuple[Kind, ...] = tuple(DATA["kinds"])
 COLOURS: int = DATA["colours"]
 FULL_STACK: tuple[Kind, ...] = tuple(kind for kind in KINDS for _ in range(DATA["couriers_of_a_kind"]))
 FULL_INN = len(KINDS) - 1
+"""The guests of a full inn: one room stays free."""
 
 LANDS: tuple[str, ...] = tuple(village["name"] for village in DATA["villages"])
 
@@ -80,7 +81,9 @@ def count_stack(view: Any, seat: int) -> dict[Kind, int]:
     """
     player = view.players[seat]
     shown = [kind for guests in view.inns.values() for kind, owner in guests.items() if owner == seat]
-    shown += [*player.reserve, *([view.flipped] if view.flipped and view.turn == seat else [])]
+    shown += player.reserve
+    if view.flipped and view.turn == seat:
+        shown.append(view.flipped)
     colours = (player.stack + len(shown)) // len(FULL_STACK)
     counts = {kind: FULL_STACK.count(kind) * colours - shown.count(kind) for kind in KINDS}
     return {kind: count for kind, count in counts.items() if count}

@@ -80,7 +80,8 @@ def _rate_seat(state: State, seat: int, holdings: Holdings) -> float:
     basic, price = state.options.rules == "basic", holdings.dispatch.price
     strength = _rate_extras(state, seat, holdings) + _rate_couriers(state, seat)
     if not price:
-        return strength + _rate_way(state, seat, holdings) + (0.0 if basic else _rate_savings(state, seat, holdings))
+        savings = 0.0 if basic else _rate_savings(state, seat, holdings)
+        return strength + _rate_way(state, seat, holdings) + savings
     if basic:
         return strength + _rate_wait(state, price - count_roubles(holdings.secured), seat)
     return strength + _rate_payment(state, price - _count_own_roubles(state, seat, holdings), seat)
@@ -151,8 +152,9 @@ def _rate_inn(road: Road, guests: Guests, kind: Kind) -> float:
         return LEAVES if kind in order_departures(guests)[:2] else STAYS
     if len(guests) == 1:
         return -road.alone
-    fillings = sum(kind in ORDER_BY_FREE_ROOM[free][:2] for free in KINDS if free not in guests)
-    return road.filling * fillings / 2
+    free_rooms = [room for room in KINDS if room not in guests]  # two: a guest fills one, and the other stays free
+    fillings_to_leave = sum(kind in ORDER_BY_FREE_ROOM[room][:2] for room in free_rooms)
+    return road.filling * fillings_to_leave / 2
 
 
 COINS = tuple(WORTH)

@@ -264,10 +264,11 @@ PIPS = {
 
 
 def counts_for_pace(dice: Sequence[int], pace: str, number: int) -> bool:
-    """Whether a die is part of the pace, or may still be; of two equal dice only the first one is."""
+    """Whether die `number`, 0 or 1, is part of the pace, or may still be; of two equal dice only the first one is."""
     if pace in ("", BOTH_DICE):
         return True
-    return pace == str(dice[number]) and not (number and dice[0] == dice[1])
+    equals_first_die = number == 1 and dice[0] == dice[1]
+    return pace == str(dice[number]) and not equals_first_die
 
 
 def list_hedge_tokens(hedges: Iterable[int]) -> set[str]:
@@ -298,12 +299,21 @@ def list_ways(menu: Menu) -> dict[str, list[str]]:
 
 def list_paces(menu: Menu) -> list[str]:
     """Return the paces on a menu, also those of rides for which one die has to be chosen."""
-    entries = [entry for entry in menu if isinstance(entry, Choice) and entry.verb in ("pace", "ride")]
-    words = (option[0] for entry in entries for option in entry.options if entry.verb == "pace" or len(option) > 1)
-    return list(dict.fromkeys(words))
+    paces = list[str]()
+    for entry in menu:
+        if isinstance(entry, Choice) and entry.verb == "pace":
+            paces += [pace for (pace,) in entry.options]
+        elif isinstance(entry, Choice) and entry.verb == "ride":
+            paces += [option[0] for option in entry.options if len(option) == 2]  # a die and the end of the ride
+    return list(dict.fromkeys(paces))  # each once
 
 
 def list_cards_to_pick(menu: Menu) -> set[str]:
     """Return the cards, and other first words, of the moves on a menu."""
-    cards = {option[0] for entry in menu if isinstance(entry, Choice) for option in entry.options if option}
-    return cards.union(*(entry.items for entry in menu if isinstance(entry, Subset)))
+    words = set[str]()
+    for entry in menu:
+        if isinstance(entry, Choice):
+            words.update(option[0] for option in entry.options if option)
+        elif isinstance(entry, Subset):
+            words.update(entry.items)
+    return words

@@ -140,6 +140,7 @@ CHANGED_SHIFT = LANE_BITS * (LANES + 1)
 BLOCKED_BY = {field: bit << 1 | bit | bit >> 1 for field, bit in BIT.items()}
 """§6.4: the fields that a horse blocks, its own and those before and behind it."""
 SIDES = {number: sum(BIT[side] for side in FIELDS_BESIDE.get(field, ())) for number, field in FIELDS.items()}
+"""The fields of a diagonal stride from each field."""
 TOKENS = {number: make_field_token(field) for number, field in FIELDS.items()}
 
 

@@ -141,7 +141,7 @@ def _list_points(state: State) -> tuple[int, ...]:
 
 
 def find_horse_in_turn(state: State) -> int | None:
-    """Return the horse whose rider decides now; None while cards are chosen at once or the pace is not set."""
+    """Return the horse whose rider decides now; None while cards or the pace are chosen, or if all have ridden."""
     waiting = _is_choosing(state) or (state.kind == "dice" and not state.pace)
     return None if waiting or state.done == len(state.order) else state.order[state.done]
 
@@ -293,8 +293,8 @@ def _ride_if_forced(state: State) -> Event | None:
     options = _list_ride_options(state)
     if len(options) > 1:
         return None
-    (end,), (points,) = options[0], _list_points(state)  # there is no choice of a die either
-    return _ride(state, _get_horse_in_turn(state), points, end)
+    (end,) = options[0]  # it has no die before it, because there is no choice of one
+    return _ride(state, _get_horse_in_turn(state), _list_points(state)[0], end)
 
 
 def _reveal_cards(state: State, chance: Chance) -> Revealed:
