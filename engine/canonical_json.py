@@ -87,7 +87,8 @@ def _is_in_our_form(raw: bytes) -> bool:
     """Whether this is, apart from white space, the output of our encoder: then it can be decoded in one way only."""
     if LONG_NUMBER in raw.translate(BYTE_CLASSES):
         return False
-    return msgspec.json.encode(WHOLE_NUMBER_DECODER.decode(raw)) == msgspec.json.format(raw, indent=-1)
+    without_white_space = msgspec.json.format(raw, indent=-1)
+    return msgspec.json.encode(WHOLE_NUMBER_DECODER.decode(raw)) == without_white_space
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> None:

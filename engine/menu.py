@@ -205,7 +205,8 @@ def parse_move(menu: Menu, text: str, spell: Spell = lambda token: (token,)) -> 
     """
     if len(text) > MAX_TEXT_CHARS:
         raise Refused("That is too long for a move; write one of these: {moves}.", moves=_join(format_menu(menu)))
-    words = tuple(word for word in map(_trim, text.split()) if word)
+    without_punctuation = (word.lstrip(BEFORE_A_WORD).rstrip(AFTER_A_WORD) for word in text.split())
+    words = tuple(word for word in without_punctuation if word)
     if not words:
         raise Refused("Write one of these: {moves}.", moves=_join(format_menu(menu)))
     partial = parse_partial(menu, words, spell)
@@ -221,7 +222,10 @@ def parse_move(menu: Menu, text: str, spell: Spell = lambda token: (token,)) -> 
 
 def find_sample(menu: Menu) -> tuple[MenuEntry, Move] | None:
     """Return the first entry that has more than one move, and its first move; None if there is none."""
-    return next(((entry, next(entry.iter_moves())) for entry in menu if entry.count() > 1), None)
+    for entry in menu:
+        if entry.count() > 1:
+            return entry, next(entry.iter_moves())
+    return None
 
 
 def parse_partial(menu: Menu, words: Sequence[str], spell: Spell = lambda token: (token,)) -> PartialMove:
@@ -258,7 +262,7 @@ def _parse_choice(entry: Choice, words: Sequence[str], spell: Spell) -> PartialM
         chosen.append(token)
         left = [args for args in left if args[: len(chosen)] == tuple(chosen)]
         start += used
-    candidates = [args for args in left if len(args) == len(chosen)] or left  # options that end here come first
+    candidates = [args for args in left if len(args) == len(chosen)] or left  # options that end here, else the rest
     move = Move(entry.verb, candidates[0]) if len(candidates) == 1 else None
     return PartialMove((entry.verb, *chosen), _list_tokens(left, len(chosen)), move)
 
@@ -372,11 +376,6 @@ def _fold_case(text: str) -> str:
         return text.casefold()
     letters = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
-
-
-def _trim(word: str) -> str:
-    """Remove the punctuation around a word."""
-    return word.lstrip(BEFORE_A_WORD).rstrip(AFTER_A_WORD)
 
 
 def _shorten(word: str) -> str:

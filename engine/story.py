@@ -63,7 +63,7 @@ class Story(Struct, frozen=True):
 
     @property
     def luck(self) -> Shares:
-        """The luck of each seat in the whole game, in shares of the victory."""
+        """The luck of each seat in the whole game, in shares of the victory; empty if nothing was drawn."""
         lucks = [point.luck for point in self.chance_history if point.luck]
         return tuple(map(sum, zip(*lucks, strict=True))) if lucks else ()
 
@@ -185,7 +185,10 @@ def _find_mistake(game: Game, transition: _Transition) -> TurningPoint | None:
 
 
 def _search_gain(game: Game, transition: _Transition, point: TurningPoint) -> float:
-    """Search both moves equally often, in the same random deals, and return how much more the better one wins."""
+    """Search both moves equally often, in the same random deals, and return how much more the better one wins.
+
+    It is 0 if the search leaves one of them out, as it does if there are very many moves.
+    """
     state, seat = transition.before.state, point.seat
     seed = ~point.seq  # other deals than those in which the mistake was found
     search, root = Search(game, state, seat, GAIN_EVALUATIONS, NO_LIMIT_S, seed), Node(seat)

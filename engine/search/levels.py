@@ -77,7 +77,8 @@ def choose_move(
     if level.noise or level.miss_rate:
         considered = _overlook(ranking, level.miss_rate, search.random)
         return _choose_safe(search, seat, _misjudge(considered, level.noise, search.random), ranking)
-    return _choose_without_debt(search, seat, [search.random.choice(_select_equal(ranking)), *ranking])
+    first_choice = search.random.choice(_select_equal(ranking))
+    return _choose_without_debt(search, seat, [first_choice, *ranking])
 
 
 def prune_menu(game: Game, state: Any, seat: int, avoid: Collection[Move]) -> Menu:
