@@ -252,7 +252,7 @@ def show_tables() -> Reply:
 
 
 @account.get("/my/table/<table>")
-def open_table(table: str) -> Reply:
+def go_to_table(table: str) -> Reply:
     """Go to one of my tables; links that leave in calendars, feeds and webhooks lead here, and not to a seat."""
     person = load_signed_in()
     if person is None:

@@ -58,7 +58,7 @@ NO_PAGE = re.compile(
 # Pages that are tried elsewhere: they need a signed-in reader, a missed deadline, or players who released their game.
 NOT_HERE = {
     "account.show_tables",
-    "account.open_table",
+    "account.go_to_table",
     "leaving.ask_to_delete",
     "joining.show_offer",
     "gallery.open_replay",

@@ -221,7 +221,7 @@ def test_a_game_that_was_taken_down_is_on_no_page(app: App) -> None:
         busy.fill_route(rule, {"link": link, "table": table, "seq": 1})
         for rule in busy.list_routes("GET")
         if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
-        if rule.endpoint != "account.open_table"  # which leads its player to the own seat
+        if rule.endpoint != "account.go_to_table"  # which leads its player to the own seat
     ]
     before = [visitor.get(way).status_code for way in ways]
     apps.change(app, seat_commands.release, busy.shown[0], False)
