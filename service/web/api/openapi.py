@@ -129,13 +129,14 @@ def format_path(rule: str) -> str:
 
 def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str, Any]]:
     """Return the schema of each type of a request or answer, and the named schemas that they refer to."""
-    kinds = dict.fromkeys([*(kind for operation in operations for kind in _iter_kinds(operation)), HookPayload])
+    kinds = [kind for operation in operations for kind in _iter_kinds(operation)]
+    different_kinds = dict.fromkeys([*kinds, HookPayload])
     games = tuple(catalogue.find_all().values())
     types_of_games = {
         "View": tuple(game.View for game in games),
         "Event": (TableEvent, *(game.Event for game in games)),
     }
-    types = (*kinds, *itertools.chain.from_iterable(types_of_games.values()))
+    types = (*different_kinds, *itertools.chain.from_iterable(types_of_games.values()))
     long_named = msgspec.json.schema_components(types, ref_template=REF)
     schemas_of_types, components = _shorten_names(long_named)
     schemas = dict(zip(types, schemas_of_types, strict=True))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 manual = Blueprint("manual", __name__)
 PREFIX = REF.format(name="")
+LIST_OF = "list of "  # before the type of its items
 
 
 class Field(Struct, frozen=True):
@@ -142,7 +143,7 @@ def _describe_types(document: Mapping[str, Any], operations: tuple[DescribedOper
     waiting = [kind for operation in operations for kind in _list_kinds(operation)]
     done = set[str]()
     while waiting:
-        name = waiting.pop(0).removeprefix("list of ")  # as `_describe_kind` writes it
+        name = waiting.pop(0).removeprefix(LIST_OF)
         if name in done or name not in schemas:
             continue
         done.add(name)
@@ -176,10 +177,11 @@ def _describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
 
 
 def _describe_field(schema: Mapping[str, Any]) -> str:
-    """Return the description of a field, or else the first one of the types that it may have."""
-    inner = (*schema.get("anyOf", ()), schema.get("items", {}))
-    descriptions = [part.get("description", "") for part in (schema, *inner) if part]
-    return str(next(filter(None, descriptions), ""))
+    """Return the description of a field, or else the first one of the types that it may have; empty without any."""
+    for part in (schema, *schema.get("anyOf", ()), schema.get("items", {})):
+        if part.get("description"):
+            return str(part["description"])
+    return ""
 
 
 def _describe_kind(schema: Any) -> str:
@@ -194,7 +196,7 @@ def _describe_kind(schema: Any) -> str:
         case {"anyOf": list(kinds)}:
             return " | ".join(dict.fromkeys(map(_describe_kind, kinds)))
         case {"type": "array", "items": dict(item)}:
-            return f"list of {_describe_kind(item)}"
+            return LIST_OF + _describe_kind(item)
         case {"type": "array"}:
             return "list"
         case {"type": str(name)}:

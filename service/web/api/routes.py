@@ -181,7 +181,7 @@ def hint(link: str) -> Answer:
     if good_move is None:
         raise Refused("The game went on before a good move was found; ask again if you like.")
     then = [str(move) for move in good_move.then]
-    if good_move.move is None:
+    if good_move.move is None:  # the bot is still thinking
         return Answer(Advice(good_move.length, None, then), 202)
     return Answer(Advice(good_move.length, str(good_move.move), then))
 
