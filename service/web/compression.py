@@ -87,7 +87,9 @@ def _compress_file(content: bytes, encoding: str, ending: str) -> bytes:
 
 def shorten_style(style: bytes) -> bytes:
     """Return a style without comments and without layout; its strings may hold no braces and no semicolons."""
-    return STYLE_LAYOUT.sub(lambda found: found[1] or b" ", STYLE_COMMENTS.sub(b"", style))
+    without_comments = STYLE_COMMENTS.sub(b"", style)
+    # found[1] is a brace or a semicolon, which stays without the spaces around it; other line breaks become a space.
+    return STYLE_LAYOUT.sub(lambda found: found[1] or b" ", without_comments)
 
 
 def shorten_script(script: bytes) -> bytes:

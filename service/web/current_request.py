@@ -211,7 +211,10 @@ def set_retry_after(response: Response) -> Response:
 
 
 def set_headers(response: Response) -> Response:
-    """Forbid foreign code, caching, and a Referer to other sites, which would give a link away."""
+    """Forbid foreign code, caching, and a Referer to other sites, which would give a link away.
+
+    What a view has set stays as it is, and a file whose address holds its version may be cached for ever.
+    """
     if request.endpoint == static_files.VERSION_ENDPOINT and response.status_code in FILE_STATUSES:
         response.headers["Cache-Control"] = static_files.FOREVER
     for name, value in HEADERS.items():

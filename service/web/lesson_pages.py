@@ -122,10 +122,9 @@ def _join_fields(*names: str) -> str:
 def _draw_with_answer(lesson: Lesson, scene: Scene) -> Stage:
     """Draw the stage, with numbers on the places to touch for the answer."""
     stage, answer = draw_stage(scene), lessons.get_answer(lesson)
-    spots = find_spots(stage.world) | find_spots(stage.tray)
-    marks = choose_spots(spots, (answer.verb, *answer.args))
-    world, tray = (number_spots(part, marks) for part in (stage.world, stage.tray))
-    return replace(stage, world=world, tray=tray)
+    drawn = find_spots(stage.world) | find_spots(stage.tray)
+    spots = choose_spots(drawn, (answer.verb, *answer.args))
+    return replace(stage, world=number_spots(stage.world, spots), tray=number_spots(stage.tray, spots))
 
 
 def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:

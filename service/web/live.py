@@ -139,6 +139,7 @@ class Live:
         self._forget(page)
 
     def _forget(self, page: OpenPage) -> None:
+        """Leave the page out of the count of its client."""
         self._clients[page.client].pop(page, None)
         if not self._clients[page.client]:
             del self._clients[page.client]
@@ -215,6 +216,6 @@ def find_topics(change: str) -> list[str]:
 
 
 def find_max_open_pages() -> int:
-    """Return how many open pages a process may have so that enough files are left for everything else."""
+    """Return how many open pages a process may have: OTHER_FILES of its files stay free, but at most half of them."""
     max_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MANY_PAGES if max_files == resource.RLIM_INFINITY else max(max_files - OTHER_FILES, max_files // 2)

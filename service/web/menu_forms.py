@@ -155,9 +155,13 @@ def _iter_ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tup
 
 
 def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], label: str) -> Iterator[FormStep]:
-    """Yield the next tokens to choose, or all moves that are left if they are few; `label` is that of the verb."""
+    """Yield the next tokens to choose, or all moves that are left if they are few; `label` is that of the verb.
+
+    If the tokens chosen so far are a move by themselves too, the last step is that move.
+    """
     left = [args for args in entry.options if _starts_with(args, tokens)]
-    if len(left) <= MAX_WHOLE_MOVES and tokens not in left:
+    is_move = tokens in left
+    if len(left) <= MAX_WHOLE_MOVES and not is_move:
         for args in left:
             remaining = " → ".join(words[token] for token in args[len(tokens) :])
             yield FormStep(args[-1], remaining, move=str(Move(entry.verb, args)))
@@ -172,7 +176,7 @@ def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], l
             yield FormStep(token, words[token], move=text)
         else:
             yield FormStep(token, words[token], say=text)
-    if tokens in left:  # the chosen words are a move by themselves too
+    if is_move:
         yield FormStep(entry.verb, label, move=str(Move(entry.verb, tokens)))
 
 

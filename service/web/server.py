@@ -45,7 +45,7 @@ M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 def find_max_connections() -> int:
-    """Return how many connections a process may have: as many as it may have files, without those for other things."""
+    """Return how many connections a process may have: OTHER_FILES of its files stay free, but at most half of them."""
     max_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = find_max_open_pages() + OTHER_CONNECTIONS
     if max_files == resource.RLIM_INFINITY:

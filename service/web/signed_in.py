@@ -45,7 +45,7 @@ def require_signed_in() -> SignedIn:
 def writing_as_signed_in() -> Iterator[tuple[Connection, SignedIn]]:
     """Find the person who is signed in, and change what belongs to this person, in one transaction.
 
-    Raise Refused if there is none; a device without the cookie keeps no writer waiting.
+    Raise Refused if there is none; a device without the cookie is refused first, so that no other writer waits for it.
     """
     if not find_visit_key():
         raise _make_sign_in_refusal()

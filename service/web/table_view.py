@@ -285,10 +285,10 @@ def _find_chosen_words(menu: Menu, hint: GoodMove | None) -> list[str]:
 
 def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
     """Return whether the address is from a letter of another turn, or proposes a move that is no longer possible."""
-    proposed, turn = request.args.get("say", ""), parse_int(request.args.get("turn", ""))
-    if not proposed or turn is None or place.seat is None or table.position.phase == "over":
+    proposed, turn_began = request.args.get("say", ""), parse_int(request.args.get("turn", ""))
+    if not proposed or turn_began is None or place.seat is None or table.position.phase == "over":
         return False
-    return not chosen or table.seats[place.seat].open_since != turn
+    return not chosen or table.seats[place.seat].open_since != turn_began
 
 
 def _load_chapters(
