@@ -204,7 +204,7 @@ def _erase_name(connection: Connection, person: int) -> None:
     """Erase the texts of sent letters that name this person."""
     name = connection.execute(select(people.c.name).where(people.c.id == person)).scalar_one()
     if name:
-        written = msgspec.json.encode(name).decode()
+        written = msgspec.json.encode(name).decode()  # as stored sentences have it
         sent = (letters.c.sent_at.is_not(None), letters.c.sentence.contains(written, autoescape=True))
         connection.execute(update(letters).where(*sent).values(sentence=""))
 

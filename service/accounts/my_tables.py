@@ -168,7 +168,7 @@ def _list_opponents(connection: Connection, person: int) -> tuple[Opponent, ...]
     met = (other.c.table == seats.c.table) & other.c.proven & (other.c.person != person)
     counted = (
         select(
-            func.max(other.c.name),
+            func.max(other.c.name),  # one of the names, if there were several
             func.count(),
             func.sum(case((seats.c.place < other.c.place, 1), else_=0)),
             func.sum(case((seats.c.place > other.c.place, 1), else_=0)),

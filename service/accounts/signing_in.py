@@ -111,7 +111,7 @@ def renew_settings_link(db: Connection, person: ProvenPerson, keep: Collection[i
 
 
 def renew_link(app: App, db: Connection, person: ProvenPerson, table: str, seat: int | None) -> None:
-    """Give a seat of this person a new link; the old one stops working.
+    """Give a seat of this person a new link; the old one stops working. Raise Refused if it is not the person's.
 
     If it was the organiser's, a stranger may have let chats follow the table by it, so all followers are removed.
     """

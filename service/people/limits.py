@@ -34,8 +34,9 @@ def refuse_many_tables(
     if settings.smtp == EMBEDDED or organiser is None:
         return
     if settings.confirms and not proven:
-        waiting = _count_unconfirmed_tables(connection, organiser)
-        if max(waiting, _count_confirmation_letters(connection, organiser, at - DAY_S)) >= MAX_UNCONFIRMED_TABLES:
+        waiting_tables = _count_unconfirmed_tables(connection, organiser)
+        todays_letters = _count_confirmation_letters(connection, organiser, at - DAY_S)
+        if max(waiting_tables, todays_letters) >= MAX_UNCONFIRMED_TABLES:
             raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
     elif _count_opened_tables(connection, organiser, at - HOUR_S) >= settings.opens_per_hour:
         raise Refused("That was a little too much at once; please wait a while and try again.")

@@ -128,7 +128,9 @@ def _is_address(text: str) -> bool:
 def name_mailbox(address: str) -> str:
     """Return a name for the mailbox of an address: the same with dots, capitals and a part after a plus."""
     local, _, domain = address.casefold().rpartition("@")
-    return f"{local.partition('+')[0].replace('.', '') or local}@{domain}"
+    before_plus, _, _after_plus = local.partition("+")
+    without_dots = before_plus.replace(".", "")
+    return f"{without_dots or local}@{domain}"
 
 
 def clean_text(text: str) -> str:
