@@ -32,6 +32,7 @@ class LRU(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
+        """Return the value of this key, which counts as used now; None if there is none."""
         with self._lock:
             entry = self._values.get(key)
             if entry is None:

@@ -395,4 +395,4 @@ def write_secret(path: Path, secret: str) -> None:
         file.flush()
         os.fsync(file.fileno())
         with suppress(FileExistsError):
-            os.link(file.name, path)
+            os.link(file.name, path)  # which replaces no file, unlike a rename

@@ -81,6 +81,7 @@ def parse_clock(words: Mapping[str, str], pace: int) -> Clock:
 
 @lru_cache(maxsize=256)
 def _parse_clock(words: tuple[tuple[str, str], ...], pace: int) -> Clock:
+    """Parse a clock as `parse_clock` does, once for the same words."""
     try:
         return convert({"pace": pace, **dict(words)}, Clock, strict=False)
     except msgspec.ValidationError:
@@ -139,7 +140,7 @@ def is_away(at: int, calendar: Calendar) -> bool:
 
 
 def compute_time_spent(since: int, at: int, calendar: Calendar) -> int:
-    """Return the seconds of a seat's time that ran down between two moments."""
+    """Return the seconds of a seat's time that ran down between two moments, without those of vacations."""
     away = sum(max(0, min(at, end) - max(since, begin)) for begin, end in list_absences(calendar))
     return max(0, at - since - away)
 

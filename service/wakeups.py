@@ -67,7 +67,7 @@ class Wakeups:
         try:
             count: int = self._execute("RPUSH", key, get_contextvars().get("request", ""))
             if count > MAX_WAKEUPS:
-                self._execute("LTRIM", key, -1, -1)
+                self._execute("LTRIM", key, -1, -1)  # the last one remains
         except RedisError:
             return False
         return count == 1

@@ -129,6 +129,7 @@ def write_payload(notice: Notice) -> bytes:
         "lang": notice.language,
         "app_badge": str(notice.waiting),
     }
+    # A browser reads the badge here, our service worker inside of the notification.
     return msgspec.json.encode({"web_push": DECLARATIVE_MARK, "notification": shown, "app_badge": str(notice.waiting)})
 
 

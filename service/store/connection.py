@@ -192,7 +192,7 @@ def is_unavailable(error: OperationalError) -> bool:
     state = getattr(error.orig, "sqlstate", None)
     if isinstance(error.orig, sqlite3.Error):
         return "locked" not in str(error.orig)
-    return state is None or state.startswith(UNAVAILABLE)
+    return state is None or state.startswith(UNAVAILABLE)  # without a state, no server has answered
 
 
 def _make_engine(url: str) -> Engine:

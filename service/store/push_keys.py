@@ -50,7 +50,8 @@ def renew_key(db: Connection) -> int:
 
 def load_key(db: Connection) -> ec.EllipticCurvePrivateKey:
     """Load the private key."""
-    return restore_key(int.from_bytes(decode_base64url(queries.get_facts(db, [KEY_FACT])[KEY_FACT]), "big"))
+    stored = queries.get_facts(db, [KEY_FACT])[KEY_FACT]
+    return restore_key(int.from_bytes(decode_base64url(stored), "big"))
 
 
 def restore_key(number: int) -> ec.EllipticCurvePrivateKey:
@@ -83,4 +84,5 @@ def dump_public(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 def _make_number() -> str:
     """Return a new private number: cryptography would choose it in the same way, but takes 8 MB of memory."""
-    return encode_base64url((1 + secrets.randbelow(ORDER - 1)).to_bytes(NUMBER_BYTES, "big"))
+    number = 1 + secrets.randbelow(ORDER - 1)  # from 1 to ORDER - 1
+    return encode_base64url(number.to_bytes(NUMBER_BYTES, "big"))

@@ -31,7 +31,7 @@ def claim_database(store: Store, links: Links) -> None:
 
 
 def check_database(store: Store, links: Links) -> None:
-    """Raise Refused if the database has the fingerprint of another secret; write nothing."""
+    """Raise Refused if the database has the fingerprint of another secret; write nothing. A new one has none yet."""
     with store.reading() as connection:
         _refuse_other_fingerprint(_get_fingerprint(connection) or links.fingerprint, links)
 

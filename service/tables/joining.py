@@ -185,7 +185,7 @@ def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str, *
 
 
 def open_rematch(app: App, link: str, language: str = SOURCE) -> str:
-    """Open the table, invite all players, and seat the player of this link; return the link of the new seat."""
+    """Open the rematch, invite all players, and seat the player of this link; return the link of the new seat."""
     try:
         own = _open_rematch_once(app, link, language)
     except IntegrityError:  # another player has opened it at the same moment

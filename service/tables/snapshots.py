@@ -41,7 +41,8 @@ class CachedPosition(Struct, frozen=True):
 
 def load_position(caches: Caches, db: Connection, game: Game, row: TableRow) -> Table:
     """Load the newest position of this table, as far as its row says that it goes."""
-    return complete_position(caches, db, game, row, CachedPosition(_get_cached(caches, row) or Table()))
+    latest = _get_cached(caches, row) or Table()  # or the empty position, before the first entry
+    return complete_position(caches, db, game, row, CachedPosition(latest))
 
 
 def complete_position(caches: Caches, db: Connection, game: Game, row: TableRow, cached: CachedPosition) -> Table:
