@@ -14,6 +14,7 @@ const LIFTED = 1.35; // the size of a piece before it is set down
 const FLOAT_MS = 900;
 const STEPS = 32; // of a trail or a road
 const CLOSE = 4; // units between a piece and where it was, so that it need not glide
+// What has a place: pieces on the board, tiles, pieces of a sent move, and the ghost of it.
 const LOCATED = "[data-piece]:not(.left), [data-laid], [data-goes], [data-ghost].pending";
 
 /**
@@ -33,7 +34,8 @@ export function locatePieces(world) {
 }
 
 /**
- * Let the pieces of a world glide from where they were; return the one that moved last.
+ * Let the pieces of a world glide from where they were. Return the one that moved last; null if none did, or if the
+ * reader wants less motion.
  * @param {Placement} before @param {Element} world
  */
 export function glide(before, world, time = GLIDE_MS) {
@@ -43,12 +45,13 @@ export function glide(before, world, time = GLIDE_MS) {
   const added = [...(before.get("") ?? [])];
   for (const kind of [...new Set([...before.keys(), ...after.keys()])].filter(Boolean)) {
     const olds = [...(before.get(kind) ?? [])];
-    const all = (after.get(kind) ?? []).map((one) => ({ one, old: takeClose(olds, one) ?? takeClose(added, one) }));
-    const moved = all.filter(({ old }) => !old).map(({ one }) => one);
+    const pairs = (after.get(kind) ?? []).map((one) => ({ one, old: takeClose(olds, one) ?? takeClose(added, one) }));
+    const moved = pairs.filter(({ old }) => !old).map(({ one }) => one);
     const source = findPlayer(kind, world);
     for (const one of moved) animate(one, takeNearest(olds, one) ?? source, world, time);
     for (const old of olds) lift(old, world, time);
-    last = all.findLast(({ old }) => !old || old.piece.matches(".pending"))?.one.piece ?? last;
+    // A piece of a sent move has moved, too, though it is there already.
+    last = pairs.findLast(({ old }) => !old || old.piece.matches(".pending"))?.one.piece ?? last;
   }
   return last;
 }
@@ -97,13 +100,19 @@ function findHome({ dataset: { piece = "", home } }, world) {
   return home ? { x, y } : findPlayer(piece, world);
 }
 
-/** @param {Placed[]} olds @param {Placed} one */
+/**
+ * Remove the first of some pieces that is where this one is, and return it; null if there is none.
+ * @param {Placed[]} olds @param {Placed} one
+ */
 function takeClose(olds, one) {
   const index = olds.findIndex((old) => Math.hypot(old.x - one.x, old.y - one.y) < CLOSE);
   return index < 0 ? null : olds.splice(index, 1)[0];
 }
 
-/** @param {Placed[]} olds @param {Placed} one */
+/**
+ * Remove that of some pieces which is nearest to this one, and return it; null if there is none.
+ * @param {Placed[]} olds @param {Placed} one
+ */
 function takeNearest(olds, one) {
   if (!olds.length) return null;
   const distances = olds.map((old) => Math.hypot(old.x - one.x, old.y - one.y));

@@ -53,15 +53,18 @@ export function describeChoice(state, words) {
 export const describeGhost = ({ labels, ghost: verb }, ghost) =>
   ghost.map((token) => labels[verb ?? ""]?.tokens[token] ?? token).join(", ");
 
+/** @param {Entry} entry whose move may be its verb alone */
+const isBare = ({ options }) => options?.[0]?.length === 0;
+
 /**
- * Return what can be touched for the second of two moves.
+ * Return what can be touched for the second of two moves: a verb alone is a button.
  * @param {State} state
  */
 const describeNext = (state) =>
-  state.menu.filter(({ options }) => options?.[0]?.length !== 0).map(({ verb }) => `${labelVerb(state, verb)}\u00a0…`);
+  state.menu.filter((entry) => !isBare(entry)).map(({ verb }) => `${labelVerb(state, verb)}\u00a0…`);
 
 /**
- * Return what can be done, before anything is chosen.
+ * Return what can be done before anything is chosen, and that it can be touched if a spot begins a move.
  * @param {State} state @param {Words} words
  */
 export function describeMenu(state, words) {

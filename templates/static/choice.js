@@ -161,13 +161,19 @@ export function findObstacle(state, spot) {
   return state.tokens.length ? "other" : "later";
 }
 
-/** @param {State} state */
+/**
+ * Return the move that is chosen; empty unless exactly one is whole.
+ * @param {State} state
+ */
 function formatMove(state) {
   const complete = findWhole(state);
   return complete.length === 1 ? [complete[0].verb, ...state.tokens].join(" ") : "";
 }
 
-/** @param {State} state */
+/**
+ * Return the entries of which what is chosen is a whole move.
+ * @param {State} state
+ */
 function findWhole(state) {
   if (state.early !== null || (state.verb === null && !state.tokens.length)) return [];
   return findPossible(state).filter((entry) => isWhole(entry, state.tokens));
@@ -187,7 +193,10 @@ function isChosen({ verb, tokens, early }, spot) {
   return words.includes(` ${spot.token} `) || (!tokens.length && verb === spot.token);
 }
 
-/** @param {State} state */
+/**
+ * Return the entries of the chosen verb; all before one is chosen.
+ * @param {State} state
+ */
 const findEntries = ({ menu, verb }) => menu.filter((entry) => verb === null || entry.verb === verb);
 
 /**
@@ -257,16 +266,18 @@ const listJoined = (state) => state.spots.map((spot) => spot.token).filter((toke
  */
 function isPartOfSpots(state, entry, token) {
   const joined = listJoined(state);
-  const ends = findRows(entry, [...state.tokens, token], state.early).map(
-    (row) => `${row.slice(state.tokens.length).join(" ")} `,
-  );
-  return ends.length > 0 && ends.every((end) => joined.some((words) => end.startsWith(`${words} `)));
+  const rows = findRows(entry, [...state.tokens, token], state.early);
+  const ends = rows.map((row) => row.slice(state.tokens.length).join(" "));
+  return ends.length > 0 && ends.every((end) => joined.some((words) => `${end} `.startsWith(`${words} `)));
 }
 
-/** @param {State} state @param {Step} step @returns {State} */
+/**
+ * Return the state after a step: the ghost is turned as it was before, and what needs no choice is added.
+ * @param {State} state @param {Step} step @returns {State}
+ */
 function take(state, step) {
   const next = change(state, step);
-  if (next.tokens.some((token) => token === next.early)) next.early = null;
+  if (next.early !== null && next.tokens.includes(next.early)) next.early = null;
   const turns = next.tokens.length === 1 ? findTurns(next) : [];
   const turned = turns.find((one) => one === state.turned) ?? turns[0];
   return fillIn(turned === undefined ? next : change(next, { tokens: [...next.tokens, turned] }));
@@ -288,7 +299,10 @@ function fillIn(state) {
   return fillIn(change(state, { tokens: [...tokens, rest[0]] }));
 }
 
-/** @param {State} state @returns {State} */
+/**
+ * Return the state with the ghost turned to the next way in which it fits.
+ * @param {State} state @returns {State}
+ */
 function turn(state) {
   const turns = findTurns(state);
   const turned = turns[(turns.indexOf(state.tokens[1]) + 1) % turns.length];
@@ -339,15 +353,21 @@ function listButtons(state) {
 /** @param {Button["kind"]} kind @param {string} verb @returns {Button} */
 const makeButton = (kind, verb, token = "") => ({ kind, verb, token });
 
-/** @param {State | null} state */
+/**
+ * Return the button that turns the ghost, if it can be turned.
+ * @param {State | null} state
+ */
 function listTurns(state) {
   return state && findTurns(state).length > 1 ? [makeButton("turn", state.ghost ?? "")] : [];
 }
 
-/** @param {Entry} entry */
+/** @param {Entry} entry whose verb alone may be a move */
 const isBare = (entry) => entry.options?.some((row) => !row.length) ?? false;
 
-/** @param {State} state */
+/**
+ * Return a button for each next token that no spot chooses, alone or as the first or last of several.
+ * @param {State} state
+ */
 function listTokens(state) {
   const { verb, tokens, early, spots } = state;
   const isEmpty = !tokens.length && verb === null;
@@ -366,7 +386,10 @@ function listTokens(state) {
   return [...found.values()];
 }
 
-/** @param {State} state */
+/**
+ * Return a button for each verb that may be a move alone and has no spot.
+ * @param {State} state
+ */
 function listVerbs({ menu, verb, tokens, spots, first }) {
   if (tokens.length || verb !== null) return [];
   const bare = menu.filter((entry) => isBare(entry) && !spots.some((spot) => spot.token === entry.verb));

@@ -30,7 +30,8 @@ function markSentences(place) {
   const panel = document.querySelector(".table")?.dataset.tab;
   for (const word of document.querySelectorAll(`#${panel} [data-at~="${name}"]`)) word.classList.add("tells");
   const lines = [...document.querySelectorAll(`#${panel} [data-places~="${name}"]`)];
-  (panel === "log" ? lines[0] : lines.at(-1))?.classList.add("tells");
+  const last = panel === "log" ? lines[0] : lines.at(-1); // the log begins with the newest
+  last?.classList.add("tells");
 }
 
 /** @param {Event} event */

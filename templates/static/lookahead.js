@@ -3,7 +3,10 @@
 
 import { SVG } from "./marks.js";
 
-/** @typedef {import("./choice.js").Menu & Record<"drawn" | "added" | "inTray", HTMLElement[]>} Next */
+/**
+ * The menu of the second move, its spots that are `drawn` and `inTray`, and hidden pieces that it may have `added`.
+ * @typedef {import("./choice.js").Menu & Record<"drawn" | "added" | "inTray", HTMLElement[]>} Next
+ */
 
 export class Lookahead {
   /** @param {Element} root @param {string} address of what the server works out */

@@ -42,7 +42,10 @@ export class Numbers {
     this.resize();
   }
 
-  /** @param {string} number @param {Box} box */
+  /**
+   * Add a number to a box in the drawing; `resize` puts it there.
+   * @param {string} number @param {Box} box
+   */
   put(number, box) {
     const badge = makeBadge(number);
     this.layer.append(badge);
