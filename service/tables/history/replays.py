@@ -212,7 +212,10 @@ class Frame(Struct, frozen=True):
     @property
     def chapter(self) -> Chapter | None:
         """This entry in prose; None if it shows the reader nothing."""
-        return next((one for one in self.around if one.seq == self.at), None)
+        for chapter in self.around:
+            if chapter.seq == self.at:
+                return chapter
+        return None
 
     @property
     def round(self) -> int:
