@@ -73,15 +73,21 @@ export class Dragging {
     const { svg } = this.view.stage;
     /** @param {string} selector */
     const all = (selector) => /** @type {SVGGraphicsElement[]} */ ([...svg.querySelectorAll(selector)]);
-    const body =
-      spot?.matches("svg :is(.lit, .chosen)") && all(`[data-piece], .planned, ${GHOST}`).findLast(isOn(spot));
-    if (body) return { spot, body };
-    const free = all(`[data-drag], ${GHOST}`).findLast((one) => contains(one, at));
-    const cell = free?.matches(GHOST) ? /** @type {any} */ (all(".chosen").find(isOn(free))) : null;
-    return free ? { spot: cell ?? null, body: free } : null;
+    if (spot?.matches("svg :is(.lit, .chosen)")) {
+      const onSpot = all(`[data-piece], .planned, ${GHOST}`).findLast(isOn(spot));
+      if (onSpot) return { spot, body: onSpot };
+    }
+    const body = all(`[data-drag], ${GHOST}`).findLast((one) => contains(one, at));
+    if (!body) return null;
+    const isGhost = body.matches(GHOST); // then its spot is the one that was chosen for it
+    const ghostSpot = isGhost ? /** @type {any} */ (all(".chosen").find(isOn(body))) : null;
+    return { spot: ghostSpot ?? null, body };
   }
 
-  /** @param {PointerEvent} event */
+  /**
+   * Let what is held follow the pointer, from the moment that it is far enough away to be dragged.
+   * @param {PointerEvent} event
+   */
   onMove({ pointerId, clientX, clientY }) {
     const { grip } = this;
     const at = { x: clientX, y: clientY };
@@ -92,7 +98,10 @@ export class Dragging {
     this.markBelow(this.findBelow(at));
   }
 
-  /** @param {Grip} grip */
+  /**
+   * Begin to drag what is held, which chooses its spot.
+   * @param {Grip} grip
+   */
   begin(grip) {
     const { view } = this;
     grip.carried = drawCarried(grip.body);
@@ -104,7 +113,7 @@ export class Dragging {
   }
 
   /**
-   * Return the spot below the pointer.
+   * Return the spot below the pointer; null beside the spots and beside the board.
    * @param {Point} at
    */
   findBelow({ x, y }) {
@@ -112,26 +121,37 @@ export class Dragging {
     return below?.closest("[data-stage]") ? this.view.pickSpot(below, x, y).spot : null;
   }
 
-  /** @param {HTMLElement | null} spot */
+  /**
+   * Mark the spot below the pointer if what is dragged can be put there, and no other.
+   * @param {HTMLElement | null} spot
+   */
   markBelow(spot) {
-    for (const one of this.view.root.querySelectorAll(".over")) if (one !== spot) one.classList.remove("over");
+    for (const one of this.view.root.querySelectorAll(".over")) {
+      if (one !== spot) one.classList.remove("over");
+    }
     if (spot?.matches(".lit")) spot.classList.add("over");
   }
 
-  /** @param {PointerEvent} event */
+  /**
+   * Put down what is dragged. What was only pressed is let go; the click that follows touches it.
+   * @param {PointerEvent} event
+   */
   onUp({ pointerId, clientX, clientY }) {
     const { grip, view } = this;
     if (!grip || grip.id !== pointerId) return;
     if (!grip.carried || !grip.before) return this.end();
     ignoreClick();
     const below = this.findBelow({ x: clientX, y: clientY });
-    const [from, to] = [grip.spot, below].map((one) => one && view.getSpot(one));
+    const from = grip.spot && view.getSpot(grip.spot);
+    const to = below && view.getSpot(below);
     const next = putDown(grip.before, view.state, from, to);
-    this.end(next === grip.before || next.refused !== null);
+    const isBack = next === grip.before || next.refused !== null;
+    this.end(isBack);
     if (below) view.choose(next, below);
     else view.update(next);
   }
 
+  /** Let go of what is held, and choose again what was chosen before; nothing if nothing is held. */
   cancel() {
     const { grip } = this;
     this.end(true);
@@ -179,6 +199,7 @@ function drawCarried(body) {
   const copy = /** @type {SVGElement} */ (body.cloneNode(true));
   if (isPicture) carried.append(...copy.childNodes);
   else {
+    // A part of the board stays turned as it is, but its place is now that of the copy on the page.
     const turn = copy.getAttribute("transform")?.match(/rotate\(.*\)/)?.[0] ?? "";
     copy.setAttribute("transform", turn);
     carried.append(copy);

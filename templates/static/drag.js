@@ -24,11 +24,14 @@ export const isFar = (start, at) => Math.hypot(at.x - start.x, at.y - start.y) >
 export function pickUp(state, spot) {
   if (!spot || offers(state).ghost[0] === spot.token || isLast(state, spot)) return state;
   const held = touch(state, spot);
-  const before = offers(state).marks;
-  const leads = [...offers(held).marks].some(
-    ([one, { lit, chosen }]) => one !== spot && (chosen ? !before.get(one)?.chosen : lit),
-  );
-  return held.refused || !leads ? null : held;
+  if (held.refused) return null;
+  const marksBefore = offers(state).marks;
+  for (const [other, { lit, chosen }] of offers(held).marks) {
+    const canBeChosen = lit && !chosen;
+    const isChosenWithIt = chosen && !marksBefore.get(other)?.chosen; // the only place, which needs no touch
+    if (other !== spot && (canBeChosen || isChosenWithIt)) return held;
+  }
+  return null;
 }
 
 /**

@@ -32,55 +32,77 @@ export const GONE = "gone";
 export const beginsWith = (move, begin) => `${move} `.startsWith(`${begin} `);
 
 /**
- * Return where the pieces go that a move adds, moves or takes away; nothing where the drawing does not tell.
+ * Return where the pieces go that a move adds, moves or takes away; empty where the drawing does not tell. Only a move
+ * for which no piece is named makes pieces leave the place in its first word.
  * @param {string} move @param {Drawing} drawing @returns {Step[]}
  */
 export function planMove(move, drawing) {
   const [verb, ...tokens] = move.split(" ");
   const { pieces, added } = drawing;
-  const goal = findGoal(drawing, tokens);
-  const gone = pieces.flatMap((one, piece) => (one.gone.includes(move) ? takeOff(one, piece) : []));
+  const taken = takeOff(pieces, move);
   const addition = added.findIndex(({ begin }) => beginsWith(move, begin));
-  const moved = gone.length ? -1 : pieces.findIndex(({ moves }) => moves.includes(verb));
-  const steps = [...gone, ...putAdded(drawing, addition, goal, tokens.at(-1)), ...putPiece(drawing, moved, goal)];
-  return steps.length || addition >= 0 || moved >= 0
-    ? steps
-    : leave(drawing, tokens).flatMap((step) => [step, ...carry(drawing, step)]);
+  const moved = taken.length ? -1 : pieces.findIndex(({ moves }) => moves.includes(verb));
+  if (!taken.length && addition < 0 && moved < 0) {
+    return leave(drawing, tokens).flatMap((step) => [step, ...carry(drawing, step)]);
+  }
+  const goal = findGoal(drawing, tokens);
+  return [...taken, ...putAdded(drawing, addition, goal, tokens.at(-1)), ...putPiece(drawing, moved, goal)];
 }
 
-/** @param {Point} at @param {number} piece @returns {Step[]} */
-const takeOff = ({ x, y }, piece) => [{ piece, added: -1, x, y, turn: GONE }];
+/**
+ * Return a step for each piece that a move takes off the board.
+ * @param {Piece[]} pieces @param {string} move
+ */
+function takeOff(pieces, move) {
+  /** @type {Step[]} */
+  const steps = [];
+  for (const [piece, { gone, x, y }] of pieces.entries()) {
+    if (gone.includes(move)) steps.push({ piece, added: -1, x, y, turn: GONE });
+  }
+  return steps;
+}
 
 /**
- * Move what a piece carries with it.
- * @param {Drawing} drawing @param {Step} step @returns {Step[]}
+ * Return the steps of what a piece carries, which goes with it.
+ * @param {Drawing} drawing @param {Step} step of the piece that carries
  */
 function carry({ pieces }, step) {
   const carrier = pieces[step.piece];
-  return pieces.flatMap(({ x, y, shift }, piece) =>
-    (shift.x || shift.y) && isClose({ x: x - shift.x, y: y - shift.y }, carrier)
-      ? [{ ...step, piece, x: step.x + shift.x, y: step.y + shift.y }]
-      : [],
-  );
+  /** @type {Step[]} */
+  const steps = [];
+  for (const [piece, { x, y, shift }] of pieces.entries()) {
+    const isShifted = shift.x !== 0 || shift.y !== 0;
+    const carriedFrom = { x: x - shift.x, y: y - shift.y };
+    if (isShifted && isClose(carriedFrom, carrier)) {
+      steps.push({ ...step, piece, x: step.x + shift.x, y: step.y + shift.y });
+    }
+  }
+  return steps;
 }
 
 /** @type {(one: Point, other: Point) => boolean} */
 const isClose = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) < CLOSE;
 
 /**
- * @param {Drawing} drawing @param {number} added @param {Place | null} goal
+ * Return the step that puts what a move adds: at its own point, else at the goal of the move, else on what was added
+ * last by the verb that it is put upon. Empty without such a place, or where nothing is added (`index` is -1).
+ * @param {Drawing} drawing @param {number} index @param {Place | null} goal
  * @param {string} [last] word of the move, which may be how the piece is turned
  * @returns {Step[]}
  */
-function putAdded({ pieces, added: all, laid }, added, goal, last = "") {
-  const { at = goal ?? laid?.get(all[added]?.upon ?? ""), start } = all[added] ?? {};
-  if (added < 0 || !at) return [];
+function putAdded({ pieces, added, laid }, index, goal, last = "") {
+  if (index < 0) return [];
+  const { at, start, upon = "" } = added[index];
+  const place = at ?? goal ?? laid?.get(upon);
+  if (!place) return [];
+  const lastTurn = Number(last) >= 0 ? last : "";
+  const turn = at ? "" : (goal?.turn ?? lastTurn);
   const piece = start ? findPiece(pieces, start) : -1;
-  const turn = (all[added].at ? "" : goal?.turn) ?? (Number(last) >= 0 ? last : "");
-  return [{ piece, added, x: at.x, y: at.y, turn }];
+  return [{ piece, added: index, x: place.x, y: place.y, turn }];
 }
 
 /**
+ * Return the step that puts a piece at a goal; empty without one, or without a piece (`piece` is -1).
  * @param {Drawing} drawing @param {number} piece @param {Place | null | undefined} goal
  * @param {Place | null} start the place that the piece leaves; beside the goal it is as far as beside this
  * @returns {Step[]}
@@ -88,36 +110,49 @@ function putAdded({ pieces, added: all, laid }, added, goal, last = "") {
 function putPiece({ pieces }, piece, goal, start = null) {
   if (piece < 0 || !goal) return [];
   const { x, y, shift } = pieces[piece];
-  const [right, down] = start && !goal.middle ? [x - start.x, y - start.y] : [shift.x, shift.y];
-  return [{ piece, added: -1, x: goal.x + right, y: goal.y + down, turn: goal.turn ?? "" }];
+  const beside = start && !goal.middle ? { x: x - start.x, y: y - start.y } : shift;
+  return [{ piece, added: -1, x: goal.x + beside.x, y: goal.y + beside.y, turn: goal.turn ?? "" }];
 }
 
 /**
- * Move the piece on the first place to the next one, and those that leave with it to the place after that.
+ * Return the steps of the pieces that leave the place in the first word.
+ *
+ * If the first two words together are the place of one piece, this goes to the place in the third word, and the others
+ * that leave with it go to those in the words after it, one each. Otherwise one piece goes to the place in the last
+ * word.
  * @param {Drawing} drawing @param {string[]} tokens
  */
 function leave(drawing, tokens) {
   const { places, pieces } = drawing;
-  const [from = "", ...rest] = tokens;
+  const [from = "", second, ...rest] = tokens;
   const start = places.get(from);
-  if (!start || !rest.length) return [];
-  const joined = places.get(`${from} ${rest[0]}`);
-  const goals = (joined ? rest.slice(1) : rest.slice(-1)).map((token) => places.get(token));
-  const first = findPiece(pieces, joined ?? start);
-  const others = pieces.flatMap(({ leaves }, index) => (index !== first && joined && leaves === from ? [index] : []));
-  const leaving = first < 0 ? [] : [first, ...others];
+  if (!start || second === undefined) return [];
+  const own = places.get(`${from} ${second}`);
+  if (!own) return putPiece(drawing, findPiece(pieces, start), places.get(tokens[tokens.length - 1]), start);
+  const first = findPiece(pieces, own);
+  if (first < 0) return [];
+  const leaving = [first];
+  for (const [piece, { leaves }] of pieces.entries()) {
+    if (piece !== first && leaves === from) leaving.push(piece);
+  }
+  const goals = rest.map((token) => places.get(token));
   return leaving.flatMap((piece, index) => putPiece(drawing, piece, goals[index], start));
 }
 
-/** @param {Piece[]} pieces @param {Point} at */
+/**
+ * Return the index of the piece at a point; -1 if there is none.
+ * @param {Piece[]} pieces @param {Point} at
+ */
 export const findPiece = (pieces, at) => pieces.findIndex((one) => isClose(one, at));
 
 /**
- * Return the place of the last words that have one.
+ * Return the place of the last two words together, else of the last word that has one; null if none has.
  * @param {Drawing} drawing @param {string[]} tokens
  */
 export function findGoal({ places }, tokens) {
-  const names = [tokens.slice(-2).join(" "), ...tokens.toReversed()];
-  const name = names.find((one) => places.has(one));
-  return name === undefined ? null : (places.get(name) ?? null);
+  for (const name of [tokens.slice(-2).join(" "), ...tokens.toReversed()]) {
+    const place = places.get(name);
+    if (place) return place;
+  }
+  return null;
 }

@@ -12,12 +12,14 @@ function readEntry({ dataset }) {
 }
 
 /**
- * Open the entry with this number, and close the others.
+ * Open the entry with this number, or close it if it is open, and close the others; an empty number closes all.
  * @param {Element} list @param {string} number
  */
 function openEntry(list, number) {
-  for (const entry of /** @type {NodeListOf<HTMLDetailsElement>} */ (list.querySelectorAll("details")))
-    entry.open = entry.closest("li")?.dataset.number === number && !entry.open;
+  for (const entry of /** @type {NodeListOf<HTMLDetailsElement>} */ (list.querySelectorAll("details"))) {
+    const isMeant = entry.closest("li")?.dataset.number === number;
+    entry.open = isMeant && !entry.open;
+  }
 }
 
 /**
@@ -29,13 +31,14 @@ export function drawPlan(root, stage, numbers) {
   const list = root.querySelector(".plan");
   if (!list) return;
   const items = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li[data-number]")]);
-  const { pieces, added, drawing } = readDrawing(stage.svg, "[data-new], [data-plan]");
+  const drawn = readDrawing(stage.svg, "[data-new], [data-plan]");
   const entries = items.map(readEntry);
-  for (const entry of entries.filter(({ seat, done }) => seat === list.dataset.seat && !done)) markTray(root, entry);
-  for (const { number, own, others, at } of layOut(entries, drawing)) {
-    const steps = [...others.map((step) => ({ step, look: "others" })), ...own.map((step) => ({ step, look: "own" }))];
-    for (const { step, look } of steps.filter(({ step: { turn } }) => turn !== GONE))
-      drawGoing(added[step.added] ?? pieces[step.piece], step, "ordered").classList.add(look);
+  for (const entry of entries) {
+    if (entry.seat === list.dataset.seat && !entry.done) markTray(root, entry);
+  }
+  for (const { number, own, others, at } of layOut(entries, drawn.drawing)) {
+    drawSteps(drawn, others, "others");
+    drawSteps(drawn, own, "own");
     if (at) numbers.add(number, at, () => openEntry(list, number));
   }
   list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
@@ -43,16 +46,31 @@ export function drawPlan(root, stage, numbers) {
 }
 
 /**
- * Put the number of a move on what it takes from the tray, such as a card.
+ * Draw ghosts of the pieces that move or are added; a piece that is taken off the board has none.
+ * @param {ReturnType<typeof readDrawing>} drawn @param {import("./pending.js").Step[]} steps
+ * @param {"own" | "others"} look the class of the ghosts
+ */
+function drawSteps({ pieces, added }, steps, look) {
+  for (const step of steps) {
+    if (step.turn === GONE) continue;
+    const ghost = drawGoing(added[step.added] ?? pieces[step.piece], step, "ordered");
+    ghost.classList.add(look);
+  }
+}
+
+/**
+ * Put the number of a move on what it takes from the tray, such as a card, beside the numbers of earlier moves there. A
+ * thing may say which verbs take it.
  * @param {Element} root @param {import("./plan.js").Entry} entry
  */
 function markTray(root, { move, number }) {
   const things = /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".tray :is([data-token], [data-thing])")]);
   const words = move.split(" ");
+  const [verb] = words;
   for (const { dataset } of things) {
-    const { token = "", thing = token, verbs = words[0] } = dataset;
-    if (words.includes(thing) && verbs.split(" ").includes(words[0]))
-      dataset.mark = [dataset.mark, number].filter(Boolean).join(" ");
+    const name = dataset.thing ?? dataset.token ?? "";
+    const isTaken = dataset.verbs === undefined || dataset.verbs.split(" ").includes(verb);
+    if (isTaken && words.includes(name)) dataset.mark = [dataset.mark, number].filter(Boolean).join(" ");
   }
 }
 

@@ -17,28 +17,34 @@ import { findGoal, findPiece, GONE, planMove } from "./pending.js";
  */
 
 const BESIDE = { x: 28, y: 5 }; // units from the middle of a planned piece to what is put on it
-const APART = 26; // px between numbers at the same place
+const APART_PX = 26; // between numbers at the same place
+const NO_ADDITION = { begin: "?" }; // in place of what cannot be added: no move begins so
+const OFF_BOARD = { x: Number.NaN, y: Number.NaN }; // close to no place
 
 /**
- * Return where each entry is. A move that is done has a number where its piece is now.
+ * Return where each entry is. A move that is done has a number where its piece is now. The others follow from the
+ * moves before them in their group; one that these do not make possible is shown as if it were made now.
  * @param {Entry[]} entries @param {Drawing} drawing @returns {Layout[]}
  */
 export function layOut(entries, drawing) {
   /** @type {Map<string, Drawing>} by group */
   const drawings = new Map();
   return entries.map((entry) => {
-    const at = findNumberPlace(entry.move, drawing);
-    if (entry.done) return { number: entry.number, own: [], others: [], at };
-    const start = drawings.get(entry.group) ?? drawing;
-    const others = imagine(entry.before, start);
-    const own = imagine([entry.move], others.drawing, entry.seat);
-    const chosen = own.steps.length ? own : imagine([entry.move], drawing, entry.seat);
-    drawings.set(entry.group, chosen.drawing);
-    return { number: entry.number, own: chosen.steps, others: others.steps, at: chosen.steps.at(-1) ?? at };
+    const { number, move, seat, before, group, done } = entry;
+    const at = findNumberPlace(move, drawing);
+    if (done) return { number, own: [], others: [], at };
+    const others = imagine(before, drawings.get(group) ?? drawing);
+    let own = imagine([move], others.drawing, seat);
+    if (!own.steps.length) own = imagine([move], drawing, seat);
+    drawings.set(group, own.drawing);
+    return { number, own: own.steps, others: others.steps, at: own.steps.at(-1) ?? at };
   });
 }
 
-/** @param {string} move @param {Drawing} drawing */
+/**
+ * Return the place that a move names last, of the board as it is; null if it names none.
+ * @param {string} move @param {Drawing} drawing
+ */
 const findNumberPlace = (move, drawing) => findGoal(drawing, move.split(" ").slice(1));
 
 /**
@@ -58,7 +64,8 @@ function imagine(moves, drawing, seat) {
 }
 
 /**
- * Return the drawing without what moves of other seats move or add. Whose figure is on a planned tile has to be known.
+ * Return the drawing without what only moves of other seats can move or add; all of it if the seat is not known. What
+ * is put upon another addition, as a figure upon a planned tile, is of one seat: without a seat it is left out.
  * @param {Drawing} drawing @param {string} [seat] @returns {Drawing}
  */
 function choosePieces(drawing, seat) {
@@ -69,7 +76,7 @@ function choosePieces(drawing, seat) {
   return {
     ...drawing,
     pieces: drawing.pieces.map((one) => (isOther(one) ? { ...one, moves: [] } : one)),
-    added: drawing.added.map((one) => (cannotBeAdded(one) ? { begin: "?" } : one)),
+    added: drawing.added.map((one) => (cannotBeAdded(one) ? NO_ADDITION : one)),
   };
 }
 
@@ -86,7 +93,7 @@ function carryOut(drawing, { piece, added, x, y, turn }) {
   const taken = findPiece(drawing.pieces, { x, y });
   const pieces = drawing.pieces.map((one, index) => {
     if (index === piece && turn !== GONE) return { ...one, x, y, moves: one.seat ? [] : one.moves };
-    return index === taken ? { ...one, x: Number.NaN, y: Number.NaN } : one;
+    return index === taken ? { ...one, ...OFF_BOARD } : one;
   });
   return { ...drawing, pieces };
 }
@@ -98,7 +105,7 @@ function carryOut(drawing, { piece, added, x, y, turn }) {
 function carryOutAddition(drawing, { begin, once }, { x, y }) {
   const [verb] = begin.split(" ");
   const laid = new Map([...(drawing.laid ?? []), [verb, { x: x + BESIDE.x, y: y + BESIDE.y }]]);
-  const added = drawing.added.map((one) => (once && one.once === once ? { begin: "?" } : one));
+  const added = drawing.added.map((one) => (once && one.once === once ? NO_ADDITION : one));
   return { ...drawing, laid, added };
 }
 
@@ -109,8 +116,8 @@ function carryOutAddition(drawing, { begin, once }, { x, y }) {
 export function spread(points, scale) {
   return points.map((point, index) => {
     if (!point) return 0;
-    const near = points.slice(0, index).filter((one) => one && isNear(one, point, APART / scale));
-    return near.length * APART;
+    const near = points.slice(0, index).filter((one) => one && isNear(one, point, APART_PX / scale));
+    return near.length * APART_PX;
   });
 }
 
