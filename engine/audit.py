@@ -93,7 +93,7 @@ def _check_entries(
     """
     fault = log.find_format_fault(export, running=running) or next(beacons.find_faults(export, verify_signature), None)
     if fault:
-        return _report_tampering(*fault), 0
+        return _report_tampering(fault.seq, fault.sentence), 0
     if export.seed is None:
         return None, 0
     seed = bytes.fromhex(export.seed)

@@ -321,8 +321,8 @@ def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> 
     for place in range(len(entries) - 1, -1, -1):
         if seat is not None and find_player(entries[place]) == seat:
             return entries[place + 1 :]
-    first = next((place for place, entry in enumerate(entries) if is_start(entry)), 0)
-    return entries[first:][-RECENT_ENTRIES:]
+    start = next((place for place, entry in enumerate(entries) if is_start(entry)), 0)  # 0 before the start
+    return entries[start:][-RECENT_ENTRIES:]
 
 
 class LastTurn(NamedTuple):

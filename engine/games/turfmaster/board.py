@@ -194,8 +194,9 @@ def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     needed_width = max(across) - min(across) + 2 * HORSE_MARGIN
     fitting_widths = [DRAWING_WIDTH / zoom for zoom in ZOOMS if DRAWING_WIDTH / zoom >= needed_width]
     width = fitting_widths[0] if fitting_widths else DRAWING_WIDTH
-    middle, leftmost = (max(across) + min(across)) / 2, -OUTER_RADIUS - BORDER
-    left = min(max(middle - width / 2, leftmost), STRAIGHT + OUTER_RADIUS + BORDER - width)
+    middle = (max(across) + min(across)) / 2
+    leftmost, rightmost = -OUTER_RADIUS - BORDER, STRAIGHT + OUTER_RADIUS + BORDER - width
+    left = min(max(middle - width / 2, leftmost), rightmost)
     # The upper straight is above 0, the lower one below; of one without a horse only the inside is shown.
     top = -DRAWING_HEIGHT / 2 if min(down) < 0 else -INNER_RADIUS / 2
     bottom = DRAWING_HEIGHT / 2 if max(down) > 0 else INNER_RADIUS / 2

@@ -34,7 +34,7 @@ UNIT_AT_LINE, UNIT_FAR, UNIT_RANGE, UNIT_LATER_RACE = 3.5, 9.5, 12.0, 16.0
 """The points that are a factor of e in the chances: at the line of the last race, more far from it, and more
 for each race to come."""
 MAX_LOG_ODDS = 50.0  # of much larger ones `exp` is no longer a number
-AVERAGE_RIDE_FIELDS = (PACE_FIELDS + POOR_CARD) / 2
+AVERAGE_RIDE_FIELDS = (PACE_FIELDS + POOR_CARD) / 2  # rounds of dice and of cards take turns
 COURSE_FIELDS = FINISH / UNIT
 POINT_LIMITS = (*(handicap - 1 for handicap in HANDICAPS), *([MOST_POINTS] * LANES))
 """The most points of a plain card, which has to stay below the handicap, by how many horses are ahead."""
