@@ -323,9 +323,11 @@ class Players:
         if table.position.phase == "over":
             self._places = self._open_table()
             return self._choose_move()
-        place = next(place for place in self._places if table.seats[place.seat or 0].open_since is not None)
-        menu = tables.menu(table.game, table.position, place.seat or 0)
-        return place, str(menus.pick(menu, self._random.randrange))
+        for place in self._places:
+            assert place.seat is not None  # only spectators have none
+            if menu := tables.menu(table.game, table.position, place.seat):
+                return place, str(menus.pick(menu, self._random.randrange))
+        raise AssertionError("the game is not over, yet nobody is to move")
 
     def _open_table(self) -> list[Place]:
         app = self._app

@@ -55,7 +55,9 @@ def _format_record(record: Any) -> str:
     """Format the data of a record: its text, its mail server or its address."""
     if record.rdtype.name == "TXT":
         return b"".join(record.strings).decode("utf-8", "replace")
-    return str(record.exchange.to_text(omit_final_dot=True) if record.rdtype.name == "MX" else record.address)
+    if record.rdtype.name == "MX":
+        return str(record.exchange.to_text(omit_final_dot=True))
+    return str(record.address)
 
 
 class Zone:
@@ -84,9 +86,13 @@ class Zone:
         return fetch_records(name, kind, self._servers)
 
     def _fetch_texts(self, name: str, version: str) -> list[str]:
-        """Return the TXT records that begin with this word."""
-        texts = self._fetch(name, "TXT")
-        return [text for text in texts if text.replace(";", " ").split()[:1] == [version]]
+        """Return the TXT records that begin with this word, which ends at a blank or a semicolon."""
+        records = list[str]()
+        for text in self._fetch(name, "TXT"):
+            words = text.replace(";", " ").split()
+            if words and words[0] == version:
+                records.append(text)
+        return records
 
     def _check_address(self) -> Iterator[CheckResult]:
         """Check that the name in the links of letters has an address."""

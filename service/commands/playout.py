@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from engine.game import Game, Standing
 
 MAX_MOVES = 100_000
-BOTS = ("random", "easy", "normal", "strong")
-CHUNK = 500
+RANDOM_BOT = "random"
+BOTS = (RANDOM_BOT, "easy", "normal", "strong")
+CHUNK_STEPS = 500  # that are played and timed before they are checked
 
 
 class PlayoutTable(Struct, frozen=True):
@@ -42,7 +43,7 @@ class PlayoutTable(Struct, frozen=True):
     game: Any
     options: Any
     seats: int
-    bot: str = "random"
+    bot: str = RANDOM_BOT
 
 
 class PlayedGame(Struct):
@@ -70,7 +71,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
     parser.add_argument(
         "--seats", type=parse_positive, metavar="N", help="how many play (the fewest possible unless given)"
     )
-    parser.add_argument("--bot", choices=BOTS, default=BOTS[0], help="who plays: chance, or bots of this level")
+    parser.add_argument("--bot", choices=BOTS, default=RANDOM_BOT, help="who plays: chance, or bots of this level")
     parser.add_argument(
         "--count", type=parse_positive, default=10, metavar="K", help="how many games (10 unless given)"
     )
@@ -86,7 +87,8 @@ def add(subparsers: Subparsers[Parser]) -> None:
 def play_out(args: Namespace) -> int:
     """Play the games, print their figures, and report the last game if it broke a promise."""
     table = _make_table(args.game, args.seats, parse_option_pairs(args.option), args.bot)
-    seed = (args.seed or secrets.token_hex(4)).encode("utf-8", "replace").decode()
+    seed = args.seed or secrets.token_hex(4)
+    seed = seed.encode("utf-8", "replace").decode()  # a command line may hold bytes that are no text
     played, stopped = _play_all(table, seed, args)
     valid = [one for one in played if not one.broken]
     summary = summarize(table, seed, valid)
@@ -194,7 +196,7 @@ def _make_chooser(bot: str) -> Chooser:
     """Return what chooses the moves: chance, or a bot of this level."""
     from engine import bots, search
 
-    if bot == BOTS[0]:
+    if bot == RANDOM_BOT:
         return bots.choose_at_random
     level = search.LEVELS[bot]
     return lambda game, state, seat, _, random: search.choose_move(level, game, state, seat, random.getrandbits(64))
@@ -206,14 +208,14 @@ def _time_steps(playout: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
         chunk, fault = list[Any](), None
         start = time.perf_counter()
         try:
-            chunk.extend(islice(steps, CHUNK))
+            chunk.extend(islice(steps, CHUNK_STEPS))
         except Exception as error:  # raised only after the steps before it were checked
             fault = error
         playout.seconds += time.perf_counter() - start
         yield from chunk
         if fault is not None:
             raise fault
-        if len(chunk) < CHUNK:
+        if len(chunk) < CHUNK_STEPS:
             return
 
 
@@ -360,7 +362,7 @@ def _write_command_to_repeat(report: Mapping[str, Any], args: Namespace) -> str:
     words = ["depesche", "playout", args.game, "--seats", str(report["seats"])]
     words += ["--count", "1", "--seed", report["seed"]]
     words += [word for pair in args.option for word in ("--option", pair)]
-    if args.bot != BOTS[0]:
+    if args.bot != RANDOM_BOT:
         words += ["--bot", args.bot]
     if args.limit != MAX_MOVES:
         words += ["--limit", str(args.limit)]

@@ -180,7 +180,7 @@ def describe_error(error: Exception) -> str | None:
     """Describe an error that the host can correct, without passwords; None for any other, which needs its traceback."""
     from alembic.util import CommandError
     from redis import RedisError
-    from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
     from service.monitoring import find_first_line
 
@@ -190,8 +190,6 @@ def describe_error(error: Exception) -> str | None:
             return f"This needs the package {name}; install Depesche with its extra: pip install depesche[{extra}]"
         case ArgumentError():
             return "DEPESCHE_DATABASE cannot be read; it looks like postgresql+psycopg://depesche@db/depesche"
-        case DBAPIError():
-            return f"The database failed: {find_first_line(error)}; see DEPESCHE_DATABASE."
         case SQLAlchemyError():
             return f"The database failed: {find_first_line(error)}; see DEPESCHE_DATABASE."
         case CommandError():

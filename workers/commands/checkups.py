@@ -42,6 +42,7 @@ MIN_FREE_BYTES, LOW_FREE_BYTES = 16 * 2**20, 512 * 2**20  # below the first /hea
 RIGHTS_OF_OTHERS = 0o077  # to a file: of its group, and of everybody
 MAIL_GREETING = "220"  # of SMTP and LMTP
 LETTER_ACCEPTED = 250  # the reply of SMTP
+FIRST_REFUSAL = 400  # from this reply of SMTP on, all refuse
 MAX_CLOCK_SKEW_S = 5  # beyond it two machines disagree about deadlines and leases
 TIMEOUT_S = 5.0
 START_WORKER = "start one: depesche worker, or depesche serve"
@@ -59,13 +60,13 @@ MEND_CHANNEL = "let this machine reach it by https, or name a proxy with DEPESCH
 
 def check_all(settings: Settings) -> Iterator[CheckResult]:
     """Check every part of the service, even if another check failed."""
-    database, redis = (url.rpartition("@")[2] for url in (settings.database_url, settings.redis))
+    database, redis = _hide_password(settings.database_url), _hide_password(settings.redis)
     yield from try_check(
         "database", f"database {database}", "start the database server, or correct DEPESCHE_DATABASE",
         lambda: _check_database(settings, database),
     )  # fmt: skip
     if settings.replica:
-        name = settings.replica.rpartition("@")[2]
+        name = _hide_password(settings.replica)
         yield from try_check(
             "replica", f"replica {name}", "start it, or correct DEPESCHE_REPLICA; meanwhile the first server does all",
             lambda: _check_replica(settings, name),
@@ -75,14 +76,19 @@ def check_all(settings: Settings) -> Iterator[CheckResult]:
         lambda: _check_redis(settings, redis),
     )  # fmt: skip
     if settings.smtp != EMBEDDED:
-        name, mend = settings.smtp.rpartition("@")[2], "correct DEPESCHE_SMTP, or ask its administrator"
+        name, mend = _hide_password(settings.smtp), "correct DEPESCHE_SMTP, or ask its administrator"
         yield from try_check("smtp", f"mail server {name}", mend, lambda: _check_relay(settings, name))
     yield from _check_inbound(settings)
     if settings.imap:
-        name, mend = settings.imap.rpartition("@")[2], "correct DEPESCHE_IMAP: user, password, or the folder's name"
+        name, mend = _hide_password(settings.imap), "correct DEPESCHE_IMAP: user, password, or the folder's name"
         yield from try_check("inbound", f"mailbox {name}", mend, lambda: _check_mailbox(settings, name))
     yield from check_channels(settings)
     yield from _check_disk(settings)
+
+
+def _hide_password(url: str) -> str:
+    """Return the part of a server's address after its user and password; all of it if it has none."""
+    return url.rpartition("@")[2]
 
 
 def has_database(settings: Settings) -> bool:
@@ -106,7 +112,7 @@ def _check_database(settings: Settings, name: str) -> Iterator[CheckResult]:
 
 
 def _check_replica(settings: Settings, name: str) -> Iterator[CheckResult]:
-    """Check that the replica follows; a long silence is no sign, for there may have been no moves."""
+    """Check that the replica follows, by the bytes that it is behind; the time since the last says nothing."""
     with closing(Store(settings.replica)) as store, store.reading() as connection:
         query = "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())"
         follows, behind = connection.execute(text(query)).one()
@@ -295,7 +301,7 @@ def send_test_letter(settings: Settings, address: str) -> LetterTrial:
 def _hand_over(server: smtplib.SMTP, sender: str, address: str, message: EmailMessage) -> tuple[int, bytes]:
     """Return the relay's reply to the first of sender, recipient and letter that it refuses, or to the letter."""
     for code, reply in (server.mail(sender), server.rcpt(address)):
-        if code >= 400:
+        if code >= FIRST_REFUSAL:
             return code, reply
     try:
         return server.data(message.as_bytes(policy=message.policy.clone(linesep="\r\n")))

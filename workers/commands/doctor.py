@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from service.settings import Settings
 
 
+DNS_PORT, MAX_PORT = 53, 65_535
+
+
 def add(subparsers: Subparsers[Parser]) -> None:
     parser = add_command(
         subparsers,
@@ -116,7 +119,7 @@ def _check_all(settings: Settings, mail: str | None, dns: str | None) -> Iterato
 
 
 def _choose_name_servers(dns: str | None) -> list[NameServer]:
-    """Return the name servers of this machine, or the given one."""
+    """Return the name servers of this machine, or the given one; raise Misuse if that is no address."""
     from ipaddress import ip_address
 
     from service.commands import mail_records
@@ -124,13 +127,14 @@ def _choose_name_servers(dns: str | None) -> list[NameServer]:
 
     if not dns:
         return mail_records.list_name_servers()
-    has_port = dns.count(":") == 1 or "]:" in dns  # other colons belong to an address of IPv6
-    host, _, port = dns.rpartition(":") if has_port else (dns, ":", "53")
-    number = parse_int(port, 65_535)
-    with suppress(ValueError):
+    host, port = dns, DNS_PORT
+    if dns.count(":") == 1 or "]:" in dns:  # other colons belong to an address of IPv6
+        host, _, port_text = dns.rpartition(":")
+        port = parse_int(port_text, MAX_PORT) or 0
+    with suppress(ValueError):  # of `ip_address`, for a name
         address = ip_address(host.strip("[]"))
-        if number:
-            return [(str(address), number)]
+        if port:
+            return [(str(address), port)]
     raise Misuse(f"“{dns}” is no name server; give its address, such as 9.9.9.9 or 127.0.0.1:5353.")
 
 
