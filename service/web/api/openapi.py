@@ -16,6 +16,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.table_events import TableEvent
 from service.notify.webhooks import HookPayload
+from service.settings import DAY_S
 from service.text import lessons
 from service.web.api.operations import JSON, Operation, Refusal
 
@@ -217,11 +218,12 @@ def _describe_path_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
 
 
 def _describe_query_parameters(operation: Operation, components: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the fields of the query's type as parameters, each with its description beside its schema."""
     if not operation.query:
         return
     for name, schema in components[operation.query.__name__]["properties"].items():
-        bare = {key: value for key, value in schema.items() if key != "description"}
-        yield {"name": name, "in": "query", "description": schema.get("description", ""), "schema": bare}
+        field_schema = {key: value for key, value in schema.items() if key != "description"}
+        yield {"name": name, "in": "query", "description": schema.get("description", ""), "schema": field_schema}
 
 
 def _describe_header_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
@@ -231,7 +233,9 @@ def _describe_header_parameters(operation: Operation) -> Iterator[dict[str, Any]
 
 
 def _describe_responses(operation: Operation, schemas: Mapping[Any, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for status, kind in sorted({**operation.gives, **dict(_list_refusals(operation))}.items()):
+    """Yield each status of an operation with its response; the type None means that it has no content."""
+    kinds = {**operation.gives, **dict(_list_refusals(operation))}
+    for status, kind in sorted(kinds.items()):
         response: dict[str, Any] = {"description": MEANINGS[status]}
         if kind is not None:
             response["content"] = {JSON: {"schema": schemas[kind]}}
@@ -269,7 +273,7 @@ def _make_example(kind: str) -> dict[str, Any]:
     move = next(move for menu in all_menus for move in menus.iter_moves(menu))
     guests = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert"}]
     examples: dict[str, dict[str, Any]] = {
-        "Opening": {"game": game.META.name, "players": guests, "clock": {"pace": 259_200}},
+        "Opening": {"game": game.META.name, "players": guests, "clock": {"pace": 3 * DAY_S}},
         "Sitting": {"nonce": "lantern"},
         "Command": {"move": str(move), "seen": sample.table.length - 1, "key": "9f1c"},
     }

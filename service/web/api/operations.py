@@ -311,13 +311,17 @@ def _encode(answer: Any) -> Reply:
 
 
 def encode_answer(answer: Answer) -> Reply:
+    """Encode an answer as JSON, which clients do not store."""
     headers = {"Content-Type": JSON, "Cache-Control": "no-store", **answer.headers}
     return Reply(msgspec.json.encode(answer.content), answer.status, headers)
 
 
 def _encode_tagged(answer: Cacheable) -> Response:
-    is_fresh = answer.tag in request.if_none_match
-    response = make_response(b"", 304) if is_fresh else make_response(msgspec.json.encode(answer.make()))
+    """Encode an answer with its tag; if the program has it already, answer 304 and do not make it."""
+    if answer.tag in request.if_none_match:
+        response = make_response(b"", 304)
+    else:
+        response = make_response(msgspec.json.encode(answer.make()))
     response.set_etag(answer.tag)
     response.headers["Content-Type"] = JSON
     response.headers["Cache-Control"] = "private, no-cache"

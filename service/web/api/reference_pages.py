@@ -93,6 +93,7 @@ def show() -> Response:
 
 
 def _describe_operations(document: Mapping[str, Any]) -> Iterator[DescribedOperation]:
+    """Describe the operations of an OpenAPI document, in its order."""
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             sent = operation.get("requestBody", {}).get("content", {}).get(JSON, {})

@@ -65,6 +65,7 @@ from service.web.current_request import get_app, get_language, name_visitor
 api = Blueprint("api", __name__, url_prefix=PREFIX)
 interface = Interface(api)
 MAX_LISTED_MOVES = 1_000
+TAG_CHARS = 32
 MAX_JSON_INT = 2**53 - 1  # the largest number that every reader of JSON can hold
 
 
@@ -215,7 +216,8 @@ def replay(link: str, seq: int, query: Eyes) -> Moment:
         table = snapshots.load_table(app, db, place.table)
         if seq >= table.row.length:
             raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=table.row.length - 1)
-        seat, past = _find_viewer(place, table, query), snapshots.load_past(app, db, table, seq)
+        seat = _find_viewer(place, table, query)
+        past = snapshots.load_past(app, db, table, seq)
         entries = snapshots.load_entries(db, table, seq, seq + 1)
         receipt = snapshots.load_receipt(db, table, seq)
     started = past.phase in ("playing", "over")
@@ -283,7 +285,7 @@ def _list_public_columns(seat: Any) -> tuple[Any, ...]:
 def _make_tag(place: Place, table: Snapshot, besides: tuple[Any, ...]) -> str:
     """Return a tag that changes whenever the answer changes."""
     shown = (table.row.head, table.row.phase, place.seat, *map(str, besides))
-    return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:32]
+    return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:TAG_CHARS]
 
 
 def _list_moves(menu: Menu) -> tuple[str, ...]:
@@ -372,7 +374,7 @@ def _describe_entries(
             move=entry.move,
             draws=entry.draws,
             events=entry.events,
-            prose=tuple(sentence for event in entry.events if (sentence := narrator.describe(event))),
+            prose=tuple(filter(None, map(narrator.describe, entry.events))),
         )
         for entry in entries
     )
