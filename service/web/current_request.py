@@ -234,7 +234,9 @@ class LenientSigner(TimestampSigner):
         try:
             return super().unsign(signed_value, max_age, return_timestamp)  # type: ignore[call-overload]  # of a bool
         except SignatureExpired as expired:
-            if expired.date_signed and expired.date_signed > self.timestamp_to_datetime(self.get_timestamp()):
+            now = self.timestamp_to_datetime(self.get_timestamp())
+            is_from_future = expired.date_signed is not None and expired.date_signed > now
+            if is_from_future:
                 return super().unsign(signed_value, None, return_timestamp)  # type: ignore[call-overload]
             raise
 

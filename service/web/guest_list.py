@@ -14,6 +14,7 @@ from service.tables.opening import Invitee, Strength
 from service.text.languages import LANGUAGES, Sentence, translate
 
 MAX_CHARS = 2_000
+MAX_QUOTED_CHARS = 40  # of words that a refusal repeats
 BOT, FREE_SEAT = Sentence("bot"), Sentence("free seat")
 LEVELS: dict[Strength, Sentence] = {
     "easy": Sentence("easy"),
@@ -86,7 +87,9 @@ def _parse_words(words: str) -> Iterator[Invitee]:
         else:
             words_of_name.append(word)
     if not is_bot:
-        raise Refused("Please add an e-mail address for “{name}”, such as: Kim <kim@example.org>", name=words[:40])
+        raise Refused(
+            "Please add an e-mail address for “{name}”, such as: Kim <kim@example.org>", name=words[:MAX_QUOTED_CHARS]
+        )
     yield Invitee(" ".join(words_of_name).strip(), who="bot", level=level)
 
 
@@ -139,11 +142,11 @@ def _list_translations(word: str) -> frozenset[str]:
 
 @cache
 def _list_levels() -> dict[str, Strength]:
-    """List the words for the levels of bots in all languages."""
+    """Return the levels of bots by the words for them, in all languages."""
     return {translate(language, word).casefold(): level for level, word in LEVELS.items() for language in LANGUAGES}
 
 
 @cache
 def _list_languages() -> dict[str, str]:
-    """List the codes of the languages by their codes and names."""
+    """Return the code of each language by its code and by its name."""
     return {word.casefold(): code for code, name in LANGUAGES.items() for word in (code, name)}

@@ -237,7 +237,8 @@ def _has_redis(app: App) -> bool:
 @monitoring.get("/metrics")
 def send_metrics() -> Response:
     """Send the metrics to this machine, or to a program with the host's token; others get 404."""
-    if not (is_local_visitor(get_app(), request) or _has_token(get_app().settings.metrics)):
+    may_read = is_local_visitor(get_app(), request) or _has_token(get_app().settings.metrics)
+    if not may_read:
         abort(404)
     from service.web import prometheus  # 1 MB that a server without a Prometheus never needs
 

@@ -115,8 +115,9 @@ def show_lesson(name: str, number: int) -> Response:
 
 def _join_fields(*names: str) -> str:
     """Join what these fields of the query say, with single spaces, up to the length of the longest move."""
-    values = (value for name in names for value in request.args.getlist(name))
-    return " ".join(" ".join(values)[:MAX_ATTEMPT_CHARS].split())
+    values = [value for name in names for value in request.args.getlist(name)]
+    text = " ".join(values)[:MAX_ATTEMPT_CHARS]
+    return " ".join(text.split())
 
 
 def _draw_with_answer(lesson: Lesson, scene: Scene) -> Stage:

@@ -117,7 +117,8 @@ class Live:
 
         If there is no room, the client with the most pages loses its oldest one.
         """
-        if self._closed or (not self.has_room() and not self._make_room(client)):
+        has_room = not self._closed and (self.has_room() or self._make_room(client))
+        if not has_room:
             await send_text(send, 503, NO_ROOM)
             return
         await send(START)

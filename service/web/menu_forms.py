@@ -130,6 +130,7 @@ def _starts_with(args: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
 
 
 def _make_offer(entry: MenuEntry, narrator: Narrator, tokens: tuple[str, ...]) -> Offer:
+    """Make the offer of one verb, in which these tokens are chosen already."""
     label = narrator.label_verb(entry.verb)
     match entry:
         case Choice():

@@ -139,6 +139,7 @@ class MoveRequests:
     async def _answer_stored(
         self, request: MoveRequest, stored: StoredSubmission, allowance: Allowance, send: Send
     ) -> None:
+        """Wait for the verdict on a move, and answer with it."""
         verdict = await self._wait(stored)
         response = request.kind.answer(request.http, request.move.link, stored.number, verdict)
         await self._send(request, response, allowance, send)
@@ -154,14 +155,16 @@ class MoveRequests:
         return verdict
 
     async def _send(self, request: MoveRequest, response: Response, allowance: Allowance, send: Send) -> None:
+        """Send an answer with the headers that Flask's answers have."""
         self._log(request, response.status_code)
-        added = {**HEADERS, "X-Request-Id": request.move.request, **allowance.make_headers()}
-        texts = {**dict(response.headers), **added}
-        headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in texts.items()]
+        common_headers = {**HEADERS, "X-Request-Id": request.move.request, **allowance.make_headers()}
+        all_headers = {**dict(response.headers), **common_headers}
+        headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in all_headers.items()]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         await send({"type": "http.response.body", "body": response.get_data()})
 
     def _log(self, request: MoveRequest, status: int) -> None:
+        """Log the request if the host wants that, and have the metrics stored soon, as after Flask's requests."""
         self._app.metrics.flush_soon()
         if self._app.settings.logs == "json":
             clear_contextvars()

@@ -20,6 +20,7 @@ PACES = {"1": DAY_S, "3": 3 * DAY_S, "7": 7 * DAY_S, "0": 0}
 DEFAULT_PACE_S = 3 * DAY_S
 MAX_BANK_DAYS, MAX_INCREMENT_HOURS, MAX_GRACE_HOURS, MAX_MISSED_DEADLINES = 365, 720, 168, 20  # as in new_table.html
 LATE_CHOICES = ("move", "seat", "resign", "skip")
+MAX_QUOTED_CHARS = 20  # of a wrong number that a refusal repeats
 
 
 def parse_options(name: str, form: Mapping[str, str]) -> dict[str, str]:
@@ -79,7 +80,8 @@ def _parse_number(form: Mapping[str, str], name: str, *, most: int) -> int:
         return 0
     number = parse_int(text, most)
     if number is None:
-        raise Refused("Please give a whole number from 0 to {most}, not “{text}”.", most=most, text=text[:20])
+        quoted = text[:MAX_QUOTED_CHARS]
+        raise Refused("Please give a whole number from 0 to {most}, not “{text}”.", most=most, text=quoted)
     return number
 
 

@@ -348,6 +348,7 @@ def _choose_kind_of_field(option: Option) -> Literal["switch", "radio", "list", 
 
 
 def _render_bot_game(name: str, error: Refused | None = None) -> Response:
+    """Render the form as it was sent, or as the address fills it in, else with the signed-in player's name."""
     game, person, form = find_game(name).META, load_signed_in(), request.values
     choices = tuple(map(str, _list_bot_numbers(name)))
     page = BotGamePage(

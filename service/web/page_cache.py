@@ -35,6 +35,7 @@ from service.web.wsgi_threads import WsgiApp
 MAX_BYTES = 8 * 2**20
 PAGE_SOURCE = "depesche.page_source"  # in the environment of a request: what `cache_page` was given
 OWN_HEADERS = ("Set-Cookie", "X-Request-Id")  # headers of one answer alone
+ETAG_CHARS = 32
 CACHE_CONTROL = "private, no-cache"  # a browser keeps the page, and asks each time whether it has changed
 log = structlog.get_logger()
 
@@ -216,7 +217,7 @@ def is_page(path: str) -> bool:
 
 def _make_cached_page(source: PageSource, banner: str, made: PageAnswer) -> CachedPage:
     """Make a page of Flask's answer, without the headers of that answer alone."""
-    headers, etag = Headers(made.headers), hashlib.sha256(made.content).hexdigest()[:32]
+    headers, etag = Headers(made.headers), hashlib.sha256(made.content).hexdigest()[:ETAG_CHARS]
     for name in (*OWN_HEADERS, "Content-Length"):
         headers.remove(name)
     vary = parse_set_header(headers.get("Vary"))

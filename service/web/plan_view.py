@@ -71,6 +71,7 @@ class OrderPlanner(Struct, frozen=True):
         return tuple(sorted(steps, key=lambda step: step.number))
 
     def _list_unconditional(self, rows: Sequence[Any], numbers: Mapping[int, int]) -> Iterator[PlanStep]:
+        """Yield the orders that are carried out as soon as they are possible, with buttons to change their order."""
         for index, row in enumerate(rows):
             buttons = list[PlanButton]()
             if index > 0:
@@ -90,6 +91,7 @@ class OrderPlanner(Struct, frozen=True):
     def _list_conditional(
         self, orders_of_branches: Sequence[OrdersOfBranch], numbers: Mapping[int, int]
     ) -> Iterator[PlanStep]:
+        """Yield the orders that were made from branches, which wait for moves of others."""
         for index, branch_orders in enumerate(orders_of_branches):
             branch_buttons = tuple(self._list_branch_buttons(orders_of_branches, index))
             for order in branch_orders.orders:

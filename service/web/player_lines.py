@@ -167,7 +167,9 @@ def _find_settings_address(seat: SeatRow, signed_in: SignedIn | None) -> str:
     letters, so that no address can be proven there, always gives the settings.
     """
     app = get_app()
-    if app.settings.smtp != EMBEDDED and (signed_in is None or signed_in.id != seat.person):
+    can_be_proven = app.settings.smtp != EMBEDDED
+    is_signed_in = signed_in is not None and signed_in.id == seat.person
+    if can_be_proven and not is_signed_in:
         return ""
     token = app.links.make_preferences_token(seat.person or 0, seat.settings_number or 0)
     return url_for("preferences.show", token=token, table=seat.table)

@@ -62,7 +62,8 @@ def _describe_state(table: Snapshot, in_language: str) -> str:
     """Say who is to move, or who has won."""
     _ = Translator(in_language)
     if table.position.phase == "over":
-        winners = [table.names[seat] for seat, rank in enumerate(table.position.places) if rank == 1]
+        names_and_places = zip(table.names, table.position.places, strict=True)
+        winners = [name for name, place in names_and_places if place == 1]
         return _.ngettext("%(who)s wins", "%(who)s win", len(winners), who=", ".join(winners))
     if table.position.phase != "playing":
         return _.gettext("The game has not begun yet.")

@@ -40,7 +40,8 @@ def from_replica(view: View) -> View:
 
     @functools.wraps(view)
     def call(**arguments: str) -> Any:
-        if get_app().store.replica is not None and ("link" not in arguments or _is_over(arguments["link"])):
+        has_replica = get_app().store.replica is not None
+        if has_replica and ("link" not in arguments or _is_over(arguments["link"])):
             with suppress(OperationalError, Refused):
                 return view(**arguments, replica=True)
         return view(**arguments, replica=False)

@@ -222,7 +222,7 @@ def _is_organiser(place: Place, table: Snapshot) -> bool:
 def find_join_address(place: Place, table: Snapshot) -> str:
     """Return the address to send to guests; empty unless the reader opened the table and a seat is free."""
     is_free = table.position.phase == "gathering" and any(seat.status == joining.FREE for seat in table.seats)
-    if not (is_free and _is_organiser(place, table)):
+    if not is_free or not _is_organiser(place, table):
         return ""
     app = get_app()
     return app.settings.address + url_for("joining.show", token=app.links.make_join_token(table.row.id))

@@ -358,10 +358,10 @@ def _make_notices(place: Place, table: Snapshot, frame: TableFrame, commands: Ma
     """Describe what the table waits for besides moves; of several requests, only the first can be answered now."""
     undo, pause = table.position.undo_request, table.position.pause_request
     # “agree” and “refuse” answer one request: the one to undo, else the one about the dice, else the one to pause.
-    is_pause_first = undo is None and frame.dice is None
+    pause_answers = commands if undo is None and frame.dice is None else {}
     return TableNotices(
         undo=_make_question(undo, place, table, commands) if undo else None,
-        pause=_make_question(pause, place, table, commands if is_pause_first else {}) if pause else None,
+        pause=_make_question(pause, place, table, pause_answers) if pause else None,
         is_paused=table.position.paused,
         is_bot=place.seat is not None and table.seats[place.seat].status == "bot",
         free_seats=tuple(_list_free_seats(place, table)),

@@ -137,7 +137,8 @@ def name_network(address: str) -> str:
     except ValueError:
         return ""
     plain = getattr(ip, "ipv4_mapped", None) or ip
-    return str(ipaddress.ip_network((plain, 64 if plain.version == 6 else 32), strict=False))
+    prefix_bits = 64 if plain.version == 6 else 32
+    return str(ipaddress.ip_network((plain, prefix_bits), strict=False))
 
 
 def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]:
