@@ -60,6 +60,7 @@ class App:
         push_keys.make_key(self.store)
 
     def close(self) -> None:
+        """Store the last counts, and close all connections."""
         self.metrics.flush()
         self.verdicts.close()
         self.store.close()

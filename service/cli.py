@@ -44,6 +44,7 @@ class Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        """Print the version and end; the package's metadata are read only then."""
         from importlib import metadata
 
         print(f"depesche {metadata.version('depesche')}")

@@ -297,6 +297,7 @@ def _refuse_mailbox(settings: Settings) -> None:
 
 
 def _refuse_other_choices(name: str, text: str, words: tuple[str, ...]) -> None:
+    """Raise Refused if a setting is none of these words; an empty one is its default."""
     if text and text not in words:
         *others, last = words
         choices = f"{', '.join(others)} or {last}"
@@ -359,6 +360,7 @@ def parse_package_names(text: str) -> tuple[str, ...]:
 
 
 def _parse_switch(name: str, text: str) -> bool:
+    """Parse a switch, written as on or off, yes or no, and the like."""
     value = SWITCH_WORDS.get(text.strip().casefold())
     if value is None:
         raise Refused("DEPESCHE_{name} has to be on or off, not “{text}”.", name=name.upper(), text=text)

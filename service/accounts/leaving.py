@@ -110,6 +110,7 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
 
 
 def _export_calendar_address(app: App, db: Connection, person: ProvenPerson) -> str:
+    """Return the address of the calendar feed; empty if this person has no feeds."""
     token = my_tables.find_token(app, db, person)
     return f"{app.settings.address}/calendar/{token}.ics" if token else ""
 
@@ -123,12 +124,14 @@ def _parse_json(text: str) -> Any:
 
 
 def _list_seats(connection: Connection, person: int) -> list[Any]:
+    """List the rows of a person's seats with the game and phase of their tables, the oldest table first."""
     joined = seats.join(tables)
     query = select(*seats.c, tables.c.game, tables.c.phase).select_from(joined).where(seats.c.person == person)
     return list(connection.execute(query.order_by(tables.c.opened_at, seats.c.table, seats.c.seat)))
 
 
 def _export_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
+    """Export the data of one seat, which is a row of `_list_seats`."""
     link = f"{app.settings.address}/t/{access.make_seat_link(app, seat)}"
     remarks = select(talk.c.text).where(talk.c.table == seat.table, talk.c.seat == seat.seat).order_by(talk.c.id)
     return SeatBelongings(

@@ -131,6 +131,7 @@ def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:
 
 
 def _make_my_table(app: App, row: Any, sitting: Sequence[Any]) -> MyTable:
+    """Describe a table to the player of the seat in `row`; `sitting` are all its seats."""
     return MyTable(
         table=row.table,
         game=row.game,
@@ -256,6 +257,7 @@ def _load_beginnings(db: Connection, turns: Sequence[MyTable]) -> dict[str, int]
 
 
 def _make_event(app: App, reader: FeedReader, turn: MyTable, started_at: int) -> CalendarEvent:
+    """Make the calendar's event of a turn: it is at the deadline, and the turn began at `started_at`."""
     url = _make_url(app, turn)
     return CalendarEvent(
         id=f"{turn.table}.{turn.seat}.{turn.turn}@{app.settings.mail_host}",
@@ -268,6 +270,7 @@ def _make_event(app: App, reader: FeedReader, turn: MyTable, started_at: int) ->
 
 
 def _make_entry(app: App, reader: FeedReader, turn: MyTable, started_at: int) -> FeedEntry:
+    """Make the entry of a turn in the reader's feed, with its deadline if it has one."""
     _ = Translator(reader.language).gettext
     text = _name_others(reader, turn)
     if turn.due_at is not None:
@@ -289,6 +292,7 @@ def _make_title(reader: FeedReader, turn: MyTable) -> str:
 
 
 def _name_others(reader: FeedReader, turn: MyTable) -> str:
+    """Return the sentence that names the other players."""
     names = ", ".join(name for name in turn.others if name)
     return Translator(reader.language).gettext("with %(names)s", names=names)
 

@@ -48,6 +48,7 @@ class SmtpHandler:
         self._app = app
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: ARG002, N802 - aiosmtpd calls it so
+        """Store a letter once for each recipient, and return the reply."""
         raw = envelope.content if isinstance(envelope.content, bytes) else str(envelope.content).encode()
         with self._app.store.writing() as connection:
             for recipient in envelope.rcpt_tos:

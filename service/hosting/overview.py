@@ -148,6 +148,7 @@ def _list_stuck_letters(connection: Connection) -> Sequence[Any]:
 
 
 def _list_bounced_people(connection: Connection) -> Sequence[Any]:
+    """List the people whose address takes no letters, the latest first."""
     query = select(people.c.id, people.c.address, people.c.name, people.c.bounce, people.c.bounced_at)
     return connection.execute(
         query.where(people.c.bounced_at.is_not(None)).order_by(people.c.bounced_at.desc()).limit(MAX_ROWS)

@@ -173,6 +173,7 @@ def parse_url(url: str) -> SplitResult:
 
 
 def _parse_ip_address(text: str) -> IpAddress | None:
+    """Parse an IP address; None if the text is anything else, such as a name."""
     try:
         return ipaddress.ip_address(text)
     except ValueError:
@@ -180,6 +181,7 @@ def _parse_ip_address(text: str) -> IpAddress | None:
 
 
 def _read_answer(response: HTTPResponse) -> HttpAnswer:
+    """Read an answer, cut to the sizes that are allowed."""
     body = response.read(MAX_ANSWER_BYTES)
     headers = {name.lower(): value[:MAX_HEADER_CHARS] for name, value in response.getheaders()}
     return HttpAnswer(response.status, body, headers)
@@ -248,6 +250,7 @@ class _Connection(HTTPSConnection):
             self.close()
 
     def _stop(self) -> None:
+        """End the connection, because its time is over."""
         self._stopped = True
         if self._raw is not None:
             _shut_down(self._raw)

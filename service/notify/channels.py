@@ -83,6 +83,7 @@ def _join_groups(groups: Collection[str]) -> str:
 
 
 def _clean_label(text: str) -> str:
+    """Return a label without control characters, on one line, and not too long."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(printable.split())[:MAX_LABEL_CHARS]
 

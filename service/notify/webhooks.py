@@ -242,6 +242,7 @@ def _write_moment(at: int) -> str:
 
 
 def _build_webhook(target: Target, message: HookMessage, now: int) -> HookRequest:
+    """Build a signed request as Standard Webhooks describe it."""
     deadline = None if message.deadline is None else _write_moment(message.deadline)
     data = HookData(
         message.title, message.sentence, message.url, message.table, message.game, deadline, message.picture
@@ -253,6 +254,7 @@ def _build_webhook(target: Target, message: HookMessage, now: int) -> HookReques
 
 
 def _build_discord(target: Target, message: HookMessage, _: int) -> HookRequest:
+    """Build a message for Discord, in which a name such as @everyone calls no one."""
     embed: dict[str, Any] = {
         "title": message.title[:MAX_DISCORD_TITLE_CHARS],
         "description": MARKDOWN.sub(r"\\\1", message.sentence),
@@ -265,6 +267,8 @@ def _build_discord(target: Target, message: HookMessage, _: int) -> HookRequest:
 
 
 def _build_slack(target: Target, message: HookMessage, _: int) -> HookRequest:
+    """Build a message in the markup of Slack, which has three special characters."""
+
     def escape(text: str) -> str:
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
@@ -276,6 +280,8 @@ def _build_slack(target: Target, message: HookMessage, _: int) -> HookRequest:
 
 
 def _build_mattermost(target: Target, message: HookMessage, _: int) -> HookRequest:
+    """Build a message in Markdown for Mattermost, with the title as a link."""
+
     def escape(text: str) -> str:
         return MARKDOWN.sub(r"\\\1", text).replace("@", "@\u200b")  # so that it mentions no one
 
@@ -289,6 +295,7 @@ def _build_mattermost(target: Target, message: HookMessage, _: int) -> HookReque
 
 
 def _build_matrix(target: Target, message: HookMessage, _: int) -> HookRequest:
+    """Build a notice to a Matrix room: the address is the server and the room, the secret an access token."""
     parts = urlsplit(target.address)
     room = quote(parts.path.removeprefix("/"), safe="")
     path = f"/_matrix/client/v3/rooms/{room}/send/m.room.message/{quote(message.id, safe='')}"
@@ -298,6 +305,7 @@ def _build_matrix(target: Target, message: HookMessage, _: int) -> HookRequest:
 
 
 def _build_ntfy(target: Target, message: HookMessage, _: int) -> HookRequest:
+    """Build a message for ntfy: the last part of the address is the topic; a secret is an access token."""
     server, _slash, topic = target.address.rstrip("/").rpartition("/")
     text = message.sentence.encode()[:MAX_NTFY_BYTES].decode(errors="ignore")
     content = {"topic": topic, "title": message.title, "message": text, "click": message.url}
@@ -307,6 +315,7 @@ def _build_ntfy(target: Target, message: HookMessage, _: int) -> HookRequest:
 
 
 def _build_gotify(target: Target, message: HookMessage, _: int) -> HookRequest:
+    """Build a message for Gotify, which opens the page when it is touched."""
     notification: dict[str, Any] = {"click": {"url": message.url}}
     if message.picture:
         notification["bigImageUrl"] = message.picture
@@ -320,6 +329,7 @@ def _build_gotify(target: Target, message: HookMessage, _: int) -> HookRequest:
 
 
 def _build_telegram(target: Target, message: HookMessage, _: int) -> HookRequest:
+    """Build a message of a Telegram bot: the address is the chat, the secret the bot's token."""
     content: dict[str, Any] = {"chat_id": target.address, "text": _write_text(message)}
     content["link_preview_options"] = {"is_disabled": not message.picture, "url": message.picture or message.url}
     return _build_json(f"{TELEGRAM}{target.secret}/sendMessage", content)

@@ -256,6 +256,7 @@ def _make_rows(additions: Sequence[Addition], verdicts: Sequence[StoredVerdict])
 
 
 def _make_table_row(one: Addition) -> dict[str, Any]:
+    """Make the new values of a table after its last addition; `key_id` names the row to update."""
     return {
         "key_id": one.table,
         "length": one.entry.seq + 1,

@@ -173,6 +173,7 @@ class Store:
                 cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
 
     def close(self) -> None:
+        """Close all connections, those of the replica too."""
         self.engine.dispose()
         self._peeks.dispose()
         if self._version_connection is not None:
@@ -182,6 +183,7 @@ class Store:
 
 
 def _find_revision(connection: Connection) -> str:
+    """Find the revision of the schema; empty if there is no database yet."""
     if not inspect(connection).has_table("alembic_version"):
         return ""
     return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none() or "")

@@ -68,6 +68,7 @@ def restore_backup(settings: Settings, file: Path) -> Contents:
 
 
 def _make_folder(folder: Path) -> Path:
+    """Make a folder if there is none, and return it."""
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -128,6 +129,7 @@ def _refuse_other_secret(settings: Settings, secret: str) -> None:
 
 
 def _get_revision(settings: Settings) -> str:
+    """Return the revision of the schema that the database has."""
     with closing(Store(settings.database_url)) as store:
         return store.find_revision()
 
@@ -145,6 +147,7 @@ def _dump(url: URL, file: Path) -> None:
 
 
 def _restore(url: URL, file: Path) -> None:
+    """Put the database of a backup in its place, where none is yet."""
     if url.get_backend_name() == "sqlite":
         target = Path(url.database or "")
         _make_folder(target.parent)

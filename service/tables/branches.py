@@ -239,6 +239,7 @@ def find_previous_step(moves: Moves, step: int) -> int:
 
 
 def _parse(row: Any) -> Branch:
+    """Make a branch from its row, whose moves are JSON."""
     moves: Moves = make_decoder(Moves).decode(row.moves)
     return Branch(row.id, row.table, row.seat, row.name, row.seq, bytes(row.seed), moves, row.at)
 

@@ -79,6 +79,7 @@ def at_seat(app: App, link: str) -> Iterator[tuple[Work, Place]]:
 
 
 def _publish_work(app: App, work: Work) -> None:
+    """Publish the change of a table after its commit, and wake the workers that may have work from it."""
     publish_changes(app, [work.locked])
     for queue in QUEUES:
         app.wakeups.wake(queue)

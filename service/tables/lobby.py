@@ -85,5 +85,6 @@ def _make_times(app: App) -> dict[str, int]:
 
 
 def _load(app: App, db: Connection, query: Select[Any]) -> list[Snapshot]:
+    """Load the tables whose names a query returns, in its order."""
     names = db.execute(query, _make_times(app)).scalars().all()
     return [snapshots.load_table(app, db, name) for name in names]

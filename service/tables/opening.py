@@ -264,6 +264,7 @@ def _find_owners(db: Connection, guests: Sequence[Invitee], at: int, language: s
 
 
 def _make_table_row(app: App, table: str, seed: bytes, new: NewTable) -> dict[str, Any]:
+    """Make the row of a new table, whose log is still empty."""
     return {
         "id": table,
         "game": new.game,
@@ -285,6 +286,7 @@ def _make_table_row(app: App, table: str, seed: bytes, new: NewTable) -> dict[st
 
 
 def _make_seat_row(app: App, table: str, number: int, new: NewTable, owners: Mapping[str, int]) -> dict[str, Any]:
+    """Make the row of a seat; it is proven if its player is signed in, or if the server asks for no proofs."""
     guest = new.guests[number]
     owner = owners.get(guest.address)
     is_signed_in = new.signed_in is not None and owner == new.signed_in.id

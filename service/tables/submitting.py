@@ -217,6 +217,7 @@ def find_verdict(db: Connection, place: Place, number: int) -> Verdict | Literal
 
 
 def _find(db: Connection, table: str, number: int) -> SubmissionRow | None:
+    """Find a submission by its table and number; None if there is none."""
     query = select(submissions).where(submissions.c.table == table, submissions.c.id == number)
     row = db.execute(query).one_or_none()
     return SubmissionRow(*row) if row else None
@@ -308,6 +309,7 @@ def store_moves(app: App, moves: Sequence[LinkedMove]) -> Sequence[StoredSubmiss
 
 
 def _store_in_sqlite(db: Connection, move: LinkedMove, at: int) -> StoredSubmission | None:
+    """Store one move; return None if its key is stored already, or its link leads to no seat of a table here."""
     row = db.execute(INSERT_ONE, {**_make_row(move), "at": at}).one_or_none()
     return None if row is None else StoredSubmission(row.table, row.id)
 
@@ -341,6 +343,7 @@ class MoveIntake:
             self._start()
 
     def _start(self) -> None:
+        """Start the thread, unless another thread has done so meanwhile."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="intake", daemon=True)

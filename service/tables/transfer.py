@@ -330,6 +330,7 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
 
 
 def _make_table_row(app: App, one: TransferredTable, position: Table) -> dict[str, Any]:
+    """Make the row of a table that comes from another server: `one` is what was exported, `position` its last one."""
     whole = one.log
     return {
         "id": whole.table,

@@ -224,6 +224,7 @@ def draw_illustration(scene: Scene, box: Sequence[float] | None, *, whole: bool)
 
 
 def _has_world(environment: jinja2.Environment, game: str) -> bool:
+    """Return whether the game draws its world, and so its board on the page, by a template of its own."""
     try:
         environment.get_template(f"games/{game}/world.svg")
     except jinja2.TemplateNotFound:
@@ -238,6 +239,7 @@ def _make_world(picture: str) -> str:
 
 
 def _render_board(scene: Scene, name: str) -> str:
+    """Render a template of the game, such as `board.svg`, with a scene."""
     game = scene.game.META.name
     environment = templates.get_environment(scene.language, game)
     return environment.get_template(f"games/{game}/{name}").render(_list_template_values(scene))

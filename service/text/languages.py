@@ -106,6 +106,7 @@ def describe_options(language: str, meta: Meta, options: Mapping[str, Any]) -> t
 
 
 def _describe_option(language: str, game: str, option: Option, value: Any) -> OptionInWords:
+    """Describe an option and its value in a language: a switch is on or off, another value a word of the game."""
     if isinstance(value, bool):
         words = translate(language, SWITCH_ON if value else SWITCH_OFF)
     else:

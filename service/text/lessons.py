@@ -173,6 +173,7 @@ def _describe_picture(name: str, example: str, language: str, when: str) -> Exam
 
 
 def _get_view_box(svg: str) -> tuple[float, ...]:
+    """Return the left, top, width and height of a drawing."""
     match = VIEW_BOX.search(svg)
     assert match
     return tuple(map(float, match[1].split()))
@@ -334,6 +335,7 @@ def try_move(lesson: Lesson, text: str, language: str) -> Attempt:
 
 
 def _describe_trial(lesson: Lesson, trial: Trial, language: str) -> Attempt:
+    """Describe what the reader's move did, and whether the lesson asks for it."""
     narrator = Narrator(lesson.moment.game, lesson.names, language, lesson.seat)
     news = describe_news(trial.moment, narrator, lesson.seat)
     return Attempt("solved" if trial.fits else "other", news, moment=trial.moment)

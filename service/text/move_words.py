@@ -120,6 +120,7 @@ def load_dictionary(folder: str, *languages: str) -> Dictionary:
 
 
 def _load_files(folder: str) -> list[dict[str, Any]]:
+    """Load the `words.toml` of a folder of templates, and those of the folders in it."""
     path = get_template_path(f"{folder}/words.toml")
     paths = [path, *sorted(path.parent.glob("*/words.toml"))]
     return [tomllib.loads(one.read_text("utf-8")) for one in paths if one.exists()]

@@ -84,6 +84,7 @@ def _find_in_letter(letter: EmailMessage, source: str) -> Iterator[Receipt]:
 
 
 def _get_text(part: EmailMessage) -> str:
+    """Return the text of a part; an unknown character set is taken for UTF-8."""
     try:
         return str(part.get_content())
     except (LookupError, ValueError):  # an unknown character set

@@ -155,6 +155,7 @@ def parse_manuscript(text: str) -> Manuscript:
 
 
 def _make_section(heading: re.Match[str], lines: Sequence[str]) -> Section:
+    """Make a section; of a heading such as `### 3.1 Title` or `## Title {#word}` the key is the number or the word."""
     signs, number, title, word = heading.groups()
     return Section(len(signs), number or word or "", title, "\n".join(lines).strip())
 

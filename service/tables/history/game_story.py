@@ -252,6 +252,7 @@ def load_score_history(app: App, db: Connection, table: Snapshot) -> ScoreHistor
 
 
 def _make_history(game: Any, entries: list[Entry[Any]], seats: int) -> ScoreHistory:
+    """Make the history of the scores; with the sources of points if the game tells them."""
     scores, steps = _list_scores(game, entries)
     sources = _add_sources(game, steps, seats) if hasattr(game, "sources") else ()
     return ScoreHistory(tuple(_list_marks(entries, scores)), sources, _select_last(steps))

@@ -146,12 +146,14 @@ class Archive:
         return export.table
 
     def _find_row(self, db: Connection, table: str) -> TableRow:
+        """Find the row of a table; raise Refused if there is none."""
         row = queries.find_table(db, table)
         if row is None:
             raise Refused("There is no table {table}.", table=table)
         return row
 
     def _make_table_row(self, export: Export, seat_count: int) -> dict[str, Any]:
+        """Make the row of a finished table from its log; its times are those of its first and last entry."""
         times = [int(exported.entry["at"]) for exported in export.entries]
         return {
             "id": export.table,
@@ -171,6 +173,7 @@ class Archive:
         }
 
     def _make_seat_row(self, table: str, seat: int) -> dict[str, Any]:
+        """Make the row of a seat, whose player the log does not name."""
         link = hash_token(self._links.make_seat_token(table, seat, 0))
         return {
             "table": table,
@@ -309,6 +312,7 @@ def _make_narrator(table: Snapshot, reader: Viewpoint, view: Any = None) -> Narr
 
 
 def _make_scene(table: Snapshot, reader: Viewpoint, state: Any) -> Scene:
+    """Make the scene of an earlier state as this reader saw it; nothing can be done in it."""
     view = table.game.view(state, reader.seat)
     return Scene(table.game, view, list_players(table.names), reader.seat, (), reader.language)
 
