@@ -26,9 +26,11 @@ from engine.games.carcassonne.state import FigureWithheld, Part, State, TurnBega
 def advance(state: State, chance: Chance) -> Outcome | None:
     """Return several forced events at once with the state after them; None if `upkeep` has to find them one by one."""
     rules = get_rules(state.options)
-    if state.phase == "playing":
-        return _begin_next_turn(state, chance) if has_plain_turns(rules) and _is_turn_over(state) else None
-    return _count_features(state, rules) if state.phase == "final" and has_plain_end(rules) else None
+    if state.phase == "playing" and has_plain_turns(rules) and _is_turn_over(state):
+        return _begin_next_turn(state, chance)
+    if state.phase == "final" and has_plain_end(rules):
+        return _count_features(state, rules)
+    return None
 
 
 def _begin_next_turn(state: State, chance: Chance) -> Outcome:

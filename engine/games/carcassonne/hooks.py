@@ -226,7 +226,7 @@ class BoxHooks(Protocol):
         return 0
 
     def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
-        """Return how many completed cities a farm touches that are no features."""
+        """Return how many completed cities a farm touches that are no features: Carcassonne (§30) or Leipzig (§32)."""
         return 0
 
     def count_extra_farm_points(self, state: State, rules: Rules, farm: Feature) -> int:

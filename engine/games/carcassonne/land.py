@@ -101,12 +101,13 @@ def find_features_met(state: State, piece: Piece, cell: str) -> set[int]:
 
 def find_features_ending_at(state: State, cell: str) -> list[int]:
     """Return the features that end at an empty cell; one with several ends there is listed as often."""
-    beside = [(side, state.tiles[beyond]) for side, beyond in enumerate(list_neighbours(cell)) if beyond in state.tiles]
-    return [
-        find_root(state.parents, other.first + index)
-        for side, other in beside
-        for index in PIECES[other.tile][other.turn].outside_indexes[side - 2]  # the side of the other that faces it
-    ]
+    roots = list[int]()
+    for side, beyond in enumerate(list_neighbours(cell)):
+        if beyond in state.tiles:
+            other = state.tiles[beyond]
+            facing = PIECES[other.tile][other.turn].outside_indexes[side - 2]  # along its side that faces the cell
+            roots += [find_root(state.parents, other.first + index) for index in facing]
+    return roots
 
 
 def can_grow(state: State, figure: Figure) -> bool:
@@ -117,7 +118,7 @@ def can_grow(state: State, figure: Figure) -> bool:
         placed = state.tiles[cell]
         piece = PIECES[placed.tile][placed.turn]
         for beyond, along in zip(list_neighbours(cell), piece.side_indexes, strict=True):
-            if all(find_root(state.parents, placed.first + index) != root for index in along):
+            if not any(find_root(state.parents, placed.first + index) == root for index in along):
                 continue
             if beyond not in state.tiles:
                 return True
@@ -332,7 +333,7 @@ def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:
 
 
 def _leave_fairy(state: State, figures: tuple[Figure, ...]) -> dict[str, Figure]:
-    """§10.3: Return the changed field `fairy`, beside no meeple, if hers leaves: an equal one may replace it."""
+    """§10.3: Return the field `fairy` without a seat if her figure leaves, as an equal one may come to its place."""
     fairy: Figure | None = get_field(state, "fairy")
     if fairy is None or fairy not in figures or not editions.forgets_figure_of_fairy(state.edition):
         return {}

@@ -21,8 +21,11 @@ FIGURE_OFFERS = ("offer_figures", "bars_figures", "offer_instead_of_figure", "of
 
 def take_own_tile(state: State, rules: Rules, seat: int) -> Struct | None:
     """Return the event with which a seat takes a tile of its own instead of drawing one, or None without one."""
-    events = (box.take_own_tile(state, rules, seat) for box in rules.hooks["take_own_tile"])
-    return next((event for event in events if event is not None), None)
+    for box in rules.hooks["take_own_tile"]:
+        event = box.take_own_tile(state, rules, seat)
+        if event is not None:
+            return event
+    return None
 
 
 def has_own_tile(state: State, rules: Rules, seat: int) -> bool:
@@ -31,10 +34,8 @@ def has_own_tile(state: State, rules: Rules, seat: int) -> bool:
 
 
 def can_place_tile(state: State, rules: Rules) -> bool:
-    """Whether the seat on turn has a tile to place, from the bag or of its own."""
-    return can_draw(state) or any(
-        box.offer_instead_of_tile(state, rules, Part()) for box in rules.hooks["offer_instead_of_tile"]
-    )
+    """Whether the seat on turn could place a tile in a further part: one from the bag, or its own abbey."""
+    return can_draw(state) or bool(offer_instead_of_tile(state, rules, Part()))
 
 
 def is_barred(state: State, rules: Rules, cell: str) -> bool:

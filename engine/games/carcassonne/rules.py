@@ -76,8 +76,11 @@ def objection(options: Options, seats: int) -> Refused | None:
     """Return why a table cannot have these options, or None; §1.1: for six seats it needs Inns & Cathedrals."""
     if seats == 6 and not plays_with(options, inns_cathedrals.BOX):
         return Refused("Six players need “Inns & Cathedrals”; switch it on.", rule="1.1")
-    objections = (box.objection(options) for box in get_rules(options).hooks["objection"])
-    return next((refusal for refusal in objections if refusal is not None), None)
+    for box in get_rules(options).hooks["objection"]:
+        refusal = box.objection(options)
+        if refusal is not None:
+            return refusal
+    return None
 
 
 def setup(options: Options, seats: int, chance: Chance, edition: int = META.edition) -> list[Struct]:
@@ -99,9 +102,11 @@ def menu(state: State, seat: int) -> Menu:
     work = state.work[-1]
     if isinstance(work, Part):
         return get_part_menu(state, work) if seat == state.turn else ()
-    is_asked = seat in work.seats if work.seats else seat == state.turn
+    asked_seats = work.seats or (state.turn,)
+    if seat not in asked_seats:
+        return ()
     rules = get_rules(state.options)
-    return rules.tasks[work.step].menu(state, rules, seat, work) if is_asked else ()
+    return rules.tasks[work.step].menu(state, rules, seat, work)
 
 
 def get_part_menu(state: State, part: Part) -> Menu:
@@ -152,8 +157,11 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
     work, rules = state.work[-1], get_rules(state.options)
     if not isinstance(work, Part):
         box = rules.tasks[work.step]
-        closed = None if work.step in box.tasks_within_round else _close_round(state, rules, work, chance)
-        return closed or box.resolve_task(state, rules, work, chance)
+        if work.step not in box.tasks_within_round:
+            event = _close_round(state, rules, work, chance)
+            if event is not None:
+                return event
+        return box.resolve_task(state, rules, work, chance)
     for stage in list_stages(rules)[work.step]:
         event = stage(state, rules, work, chance)
         if event is not None:

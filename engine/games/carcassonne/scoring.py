@@ -203,7 +203,10 @@ def move_scorer(state: State, seat: int, scorer: str) -> ScorerMoved:
 
 
 def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
-    """Move a scoring figure by an award, and note for §5.4 which ones moved forward in this round on the own turn."""
+    """Move a scoring figure by an award, and note for §5.4 which ones moved forward in this round on the own turn.
+
+    A payment moves a figure back, so that it has not moved forward any more.
+    """
     award, scorer = event.award, event.scorer
     steps = list(state.track[award.seat])
     steps[scorer] += award.points
@@ -211,10 +214,9 @@ def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
     owed.remove(award)
     track[award.seat] = tuple(steps)
     moved = state.moved
-    if not award.late and award.points < 0:
-        moved = tuple(other for other in moved if other != scorer)
-    elif not award.late:
-        moved = (*moved, scorer)
+    if not award.late:
+        is_payment = award.points < 0
+        moved = tuple(other for other in moved if other != scorer) if is_payment else (*moved, scorer)
     return replace(state, owed=tuple(owed), track=tuple(track), moved=moved, moved_for=award.why)
 
 

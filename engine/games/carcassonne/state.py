@@ -294,7 +294,7 @@ def count_tiles_left(state: State) -> int:
 
 
 def can_draw(state: State) -> bool:
-    """Whether there is a tile to draw."""
+    """Whether there is a tile to draw: no bag is empty, but all tiles in them may be `buried`."""
     return bool(state.bags) and (not state.buried or count_tiles_left(state) > 0)
 
 
@@ -308,8 +308,8 @@ def take_from_bags(bags: tuple[tuple[str, ...], ...], tile: str) -> tuple[tuple[
 
 def count_points_of(state: State, seat: int) -> int:
     """Return the points of a seat so far: those of its scoring figures, and those it is still owed."""
-    points = sum(state.track[seat])
-    return (points + sum(award.points for award in state.owed if award.seat == seat)) if state.owed else points
+    owed = sum(award.points for award in state.owed if award.seat == seat) if state.owed else 0
+    return sum(state.track[seat]) + owed
 
 
 def list_seats_from_turn(state: State) -> list[int]:
@@ -374,9 +374,9 @@ def add_note(state: State, note: str) -> State:
 
 
 def has_note_in_first_part(state: State, note: str) -> bool:
-    """Whether the part on top is the second one of a double turn, and this note is in the first one."""
-    *below, part = [work for work in state.work if isinstance(work, Part)]
-    return part.kind == "builder" and bool(below) and note in below[-1].notes
+    """Whether the part that is going on is the second one of a double turn, and this note is in the first one."""
+    *earlier, latest = [work for work in state.work if isinstance(work, Part)]
+    return latest.kind == "builder" and bool(earlier) and note in earlier[-1].notes
 
 
 def take_one(numbers: tuple[int, ...], seat: int) -> tuple[int, ...]:
@@ -390,7 +390,7 @@ def apply_awards(state: State, awards: tuple[Award, ...]) -> State:
 
 
 def find_changes_by_awards(state: State, awards: tuple[Award, ...]) -> dict[str, Any]:
-    """Return the fields that `apply_awards` changes, with their values."""
+    """Return the field that `apply_awards` changes: `track` with one scoring figure for each seat, `owed` with two."""
     if len(state.track[0]) == 1:
         track = list(state.track)
         for award in awards:

@@ -98,7 +98,7 @@ def _find_question(work: Part | Task) -> str:
 
 
 def _find_waiting_tile(state: State) -> str:
-    """Return the tile that is placed after the work on top of its part; empty if there is none."""
+    """Return the tile that an interrupted part has drawn and not placed yet; empty if there is none."""
     for work in reversed(state.work[:-1]):
         if isinstance(work, Part) and work.step == "place":
             return work.tile
