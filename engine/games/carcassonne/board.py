@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from engine.games.carcassonne.boxes.count import QUARTER_OF
 from engine.games.carcassonne.boxes.revolts import SAFE
 from engine.games.carcassonne.coordinates import (
     BATHS,
@@ -52,9 +53,8 @@ from engine.games.carcassonne.letter import (
 )
 from engine.games.carcassonne.sentences import describe_edges, describe_neighbours, describe_tile, find_extension
 from engine.games.carcassonne.state import Figure
-from engine.games.carcassonne.text_map import LEGEND, MARK_WORDS, draw_text_map, list_signs_of_piece
+from engine.games.carcassonne.text_map import LEGEND, MARK_WORDS, draw_text_map, list_words_of_piece
 from engine.games.carcassonne.tiles import (
-    DATA,
     PIECES,
     SIDES,
     TRACK,
@@ -185,7 +185,7 @@ def list_offers(menu: Menu) -> Offers:
     return Offers(
         places=tuple(option for entry in menu if entry.verb == "place" for option in _list_options(entry)),
         is_scoring="score" in verbs,
-        is_message="message" in verbs and "draw" not in tokens["words"],
+        is_message="message" in verbs and "draw" not in tokens["words"],  # with `draw` it asks whether to draw one
         is_builder="builder" in verbs,
         **{field: tuple(names) for field, names in tokens.items()},
     )
@@ -219,9 +219,12 @@ def locate_leaving_citizen(view: Any, seat: int, kind: str) -> Point | None:
     Without a feature the box asks about farms. Return None if the seat has no meeple of this kind in the quarter.
     """
     ground = find_segment(view.tiles, view.question).kind if view.question else "field"
-    quarter = next(name for name, one in DATA["carcassonne"]["quarters"].items() if one == ground)
-    meeples = [(citizen.seat, citizen.kind) for citizen in view.citizens if citizen.segment == quarter]
-    return locate_citizen(quarter, meeples.index((seat, kind))) if (seat, kind) in meeples else None
+    quarter = QUARTER_OF[ground]
+    in_quarter = [citizen for citizen in view.citizens if citizen.segment == quarter]
+    for index, citizen in enumerate(in_quarter):
+        if citizen.seat == seat and citizen.kind == kind:
+            return locate_citizen(quarter, index)
+    return None
 
 
 def _list_options(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
@@ -309,10 +312,12 @@ def list_signs(tiles: Mapping[str, Any]) -> list[str]:
 
     `LEGEND` omits those that the board explains at every table.
     """
-    pieces = [PIECES[tile][0] for tile in {placed.tile for placed in tiles.values()}]
-    signs = {sign for piece in pieces for sign in (*list_signs_of_piece(piece), *piece.indexes)}
-    marks = {MARK_WORDS.get(mark, mark) for piece in pieces for one in piece.segments for mark in one.marks}
-    return sorted((signs | marks) & LEGEND.keys())
+    words = set[str]()
+    for tile in {placed.tile for placed in tiles.values()}:
+        piece = PIECES[tile][0]
+        words.update(list_words_of_piece(piece), piece.indexes)
+        words.update(MARK_WORDS.get(mark, mark) for segment in piece.segments for mark in segment.marks)
+    return sorted(words & LEGEND.keys())
 
 
 def name_sides(segment: Segment) -> str:
@@ -332,7 +337,9 @@ def label_offer(token: str) -> str:
 
 def _label_end(end: str) -> str:
     """Return how a label shows the end of a token: sides are capital letters, words are not, and `inner` is `in`."""
-    return end.replace("inner", "in") if end in ("lying", "safe") or end.startswith("inner") else end.upper()
+    if end.startswith("inner"):
+        return end.replace("inner", "in")
+    return end if end in ("lying", "safe") else end.upper()
 
 
 def name_marks(tokens: Sequence[str]) -> dict[str, str]:
@@ -354,7 +361,7 @@ def name_marks(tokens: Sequence[str]) -> dict[str, str]:
 
 
 def name_axes(tokens: Sequence[str], tiles: Iterable[str]) -> list[tuple[str, Point]]:
-    """Return the numbers of all columns and rows with their points, if `name_marks` names no cells."""
+    """Return the numbers of all columns and rows with their points; empty if `name_marks` names the cells instead."""
     if len({token.partition("/")[0] for token in tokens if "/" in token}) <= MOST_NAMED_CELLS:
         return []
     west, east, north, south = find_extent(list(tiles))

@@ -7,7 +7,7 @@ hundred wide, and a whole number of pixels.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -161,9 +161,14 @@ def _lay_out_mats(things: Sequence[Things]) -> Mats:
 
 def _list_things(view: Any, seat: int) -> Things:
     """Return the figures, goods and pieces of boxes that a seat has, with their numbers."""
-    goods: Mapping[str, int] = view.goods[seat] if view.goods else {}
-    pieces = {piece: getattr(view, field)[seat] for piece, field in PIECES_LEFT.items() if getattr(view, field)}
-    return tuple((kind, number) for kind, number in {**view.supply[seat], **goods, **pieces}.items() if number)
+    things: dict[str, int] = dict(view.supply[seat])
+    if view.goods:
+        things |= view.goods[seat]
+    for piece, field in PIECES_LEFT.items():
+        numbers = getattr(view, field)  # by seat; empty without its box
+        if numbers:
+            things[piece] = numbers[seat]
+    return tuple((kind, number) for kind, number in things.items() if number)
 
 
 def _count_mats_abreast(things: Sequence[Things]) -> int:
@@ -189,7 +194,7 @@ def _place_on_track(track: Sequence[Sequence[int]], top: float) -> list[TrackFig
     sharing, placed = Counter(steps % TRACK for own in track for steps in own), Counter[int]()
     figures = []
     for seat, own in enumerate(track):
-        for token, steps in zip(SCORERS, own, strict=False):
+        for token, steps in zip(SCORERS, own, strict=False):  # without The Messages a seat has only the first
             space = steps % TRACK
             x, y = locate_space(space)
             dx, dy = _locate_in_space(placed[space], sharing[space])

@@ -17,12 +17,17 @@ def describe_tile(tile: str) -> list[str]:
     piece = PIECES[tile][0]
     cities = [segment for segment in piece.segments if segment.kind == "city"]
     roads = [segment for segment in piece.segments if segment.kind == "road"]
-    words = ["cloister"] if "cloister" in (segment.kind for segment in piece.segments) else []
-    words += [_describe_cities(cities)] if cities else []
-    words += [_describe_roads(roads)] if roads else []
-    words += ["river"] if piece.rivers else []
-    marks = {mark for segment in piece.segments for mark in segment.marks}
-    return [*(words or ["fields"]), *(sign for sign in STRIKING_SIGNS if sign in marks.union(piece.signs))]
+    words = list[str]()
+    if any(segment.kind == "cloister" for segment in piece.segments):
+        words.append("cloister")
+    if cities:
+        words.append(_describe_cities(cities))
+    if roads:
+        words.append(_describe_roads(roads))
+    if piece.rivers:
+        words.append("river")
+    signs_and_marks = {*piece.signs, *(mark for segment in piece.segments for mark in segment.marks)}
+    return [*(words or ["fields"]), *(sign for sign in STRIKING_SIGNS if sign in signs_and_marks)]
 
 
 def _describe_cities(cities: list[Segment]) -> str:
@@ -75,17 +80,20 @@ def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) 
     earlier = {one: PIECES[tiles[one].tile][tiles[one].turn] for one in before}
     new = PIECES[tiles[cell].tile][tiles[cell].turn]
     for kind in ("city", "road"):
-        new_segments = ((cell, segment.token) for segment in new.segments if segment.kind == kind)
+        new_segments = [(cell, segment.token) for segment in new.segments if segment.kind == kind]
         connected = _find_connected({**earlier, cell: new}, new_segments)
-        earlier_figures = [
-            figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in connected
-        ]
-        if earlier_figures:
-            old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in earlier_figures))
-            new_cells = {one for one, _ in connected} - {one for one, _ in old}
-            return Extension(kind, tuple(sorted({figure.seat for figure in earlier_figures})), len(new_cells))
-    beside = (earlier[one] for one in list_cells_around(cell) if one in earlier)
+        on_it = [figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in connected]
+        if on_it:
+            connected_before = _find_connected(earlier, ((figure.cell, figure.segment) for figure in on_it))
+            seats = tuple(sorted({figure.seat for figure in on_it}))
+            return Extension(kind, seats, len(_list_cells(connected) - _list_cells(connected_before)))
+    beside = [earlier[one] for one in list_cells_around(cell) if one in earlier]
     return Extension("cloister") if any("cloister" in piece.indexes for piece in beside) else None
+
+
+def _list_cells(segments: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the cells of segments (cell, token)."""
+    return {cell for cell, _ in segments}
 
 
 def _find_connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -99,6 +107,7 @@ def _find_connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]
         segment = pieces[cell].segments[pieces[cell].indexes[token]]
         for side, beyond in enumerate(list_neighbours(cell)):
             if side in segment.ends and beyond in pieces:
-                others = (one for one in pieces[beyond].segments if one.kind == segment.kind)
-                queue += [(beyond, one.token) for one in others if (side + 2) % 4 in one.ends]
+                opposite = (side + 2) % 4  # the side of the tile beyond that touches this one
+                others = [one for one in pieces[beyond].segments if one.kind == segment.kind and opposite in one.ends]
+                queue += [(beyond, other.token) for other in others]
     return connected

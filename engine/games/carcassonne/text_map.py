@@ -10,12 +10,18 @@ from engine.games.carcassonne.state import Figure, PlacedTile
 from engine.games.carcassonne.tiles import PIECES, Piece, Segment, parse_cell
 
 TILE_COLUMNS, TILE_ROWS = 5, 3
+MIDDLE_COLUMN, MIDDLE_ROW = 2, 1
+"""The middle of a tile, within it."""
+
 MAX_COLUMNS, MAX_ROWS = 15, 20
 """The most cells that are shown beside and below each other."""
 
 SHEET_COLUMNS = 80
 MAP_COLUMN, MAP_ROW = 4, 1
 """The column and row where the land begins, after the coordinates."""
+
+ROWS_BESIDE_LAND = 2
+"""The row of the coordinates above the land, and an empty one below it."""
 
 MARK_LETTERS = {
     "shield": "s",
@@ -111,11 +117,11 @@ def draw_text_map(tiles: Mapping[str, PlacedTile], figures: Iterable[Figure], fr
     latest_x, latest_y = parse_cell(list(tiles)[-1])
     columns = _choose_range([x for x, _ in cells], latest_x, MAX_COLUMNS)
     rows = _choose_range([y for _, y in cells], latest_y, MAX_ROWS)
-    sheet = Sheet(SHEET_COLUMNS, TILE_ROWS * len(rows) + 2)
+    sheet = Sheet(SHEET_COLUMNS, TILE_ROWS * len(rows) + ROWS_BESIDE_LAND)
     for x in columns:
-        sheet.write(MAP_COLUMN + 2 + TILE_COLUMNS * (x - columns[0]), 0, x)
+        sheet.write(MAP_COLUMN + MIDDLE_COLUMN + TILE_COLUMNS * (x - columns[0]), 0, x)
     for y in rows:
-        sheet.write(0, MAP_ROW + 1 + TILE_ROWS * (y - rows[0]), y)
+        sheet.write(0, MAP_ROW + MIDDLE_ROW + TILE_ROWS * (y - rows[0]), y)
 
     def draw(cell: str, dx: int, dy: int, text: object) -> None:
         x, y = parse_cell(cell)
@@ -149,8 +155,11 @@ def _locate_in_tile(segment: Segment) -> tuple[int, int]:
     """Return column and row of a figure within its tile."""
     ends = segment.ends
     if not ends or (segment.kind == "road" and len(ends) > 1):
-        return 2, 1  # the middle
-    return HALF_SIDES[ends[len(ends) // 2]] if segment.kind == "field" else SIDE_MIDDLES[ends[0]]
+        return MIDDLE_COLUMN, MIDDLE_ROW
+    if segment.kind == "field":
+        middle_end = ends[len(ends) // 2]
+        return HALF_SIDES[middle_end]
+    return SIDE_MIDDLES[ends[0]]
 
 
 @functools.cache
@@ -168,10 +177,13 @@ def _draw_tile(tile: str, turn: int) -> list[str]:
     return sheet.list_rows()
 
 
-def list_signs_of_piece(piece: Piece) -> list[str]:
-    """Return the words of the signs of a tile, the kinds of its segments, and whether it has a river."""
-    kinds = [*(segment.kind for segment in piece.segments), *(["river"] if piece.rivers else [])]
-    return [*(sign.split()[0] for sign in piece.signs), *kinds]
+def list_words_of_piece(piece: Piece) -> list[str]:
+    """Return a word for each sign of a tile, for each of its segments, and for a river."""
+    words = [sign.split()[0] for sign in piece.signs]  # the first word tells what the sign `number 3` is
+    words += [segment.kind for segment in piece.segments]
+    if piece.rivers:
+        words.append("river")
+    return words
 
 
 def _draw_edges(sheet: Sheet, piece: Piece) -> None:
@@ -194,14 +206,17 @@ def _draw_edges(sheet: Sheet, piece: Piece) -> None:
 
 def _draw_middle(sheet: Sheet, piece: Piece) -> None:
     """Draw the last sign of a tile in its middle, or what its sides have in common; a large city fills the row."""
-    letters = [SIGN_LETTERS[word] for word in list_signs_of_piece(piece) if word in SIGN_LETTERS]
-    sheet.write(2, 1, letters[-1] if letters else _choose_middle_letter(piece))
+    letters = [SIGN_LETTERS[word] for word in list_words_of_piece(piece) if word in SIGN_LETTERS]
+    sheet.write(MIDDLE_COLUMN, MIDDLE_ROW, letters[-1] if letters else _choose_middle_letter(piece))
     if _has_wide_city(piece) and piece.edges.count("c") > 2:
         sheet.write(1, 1, "###")
 
 
 def _locate_mark(piece: Piece, segment: Segment) -> tuple[int, int]:
-    """Return column and row of a mark: below the middle, but in a city on the north side above it."""
+    """Return column and row of a mark: below the middle; in a city on the north side above it.
+
+    In a city it is a column farther to the right if several sides of the tile are cities.
+    """
     if segment.kind != "city":
         return 2, 2
     column = 3 if piece.edges.count("c") > 1 else 2

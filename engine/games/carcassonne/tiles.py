@@ -220,12 +220,13 @@ def _list_fields(row: dict[str, Any], turn: int) -> Iterator[Segment]:
 
     The field `345 > 0` reaches three half sides and touches the first city.
     """
-    inner = itertools.chain(("inner",), (f"inner{number}" for number in itertools.count(2)))
+    inner_tokens = ["inner", *(f"inner{number}" for number in range(2, MOST_SEGMENTS))]
     turned_half_sides = 2 * (turn // 90)
     for text in row.get("fields", ()):
         halves, _, cities = text.partition(">")
         ends = tuple(sorted((int(half) + turned_half_sides) % 8 for half in halves.strip()))
-        yield Segment(WINDS[ends[0]] if ends else next(inner), "field", ends, (), tuple(map(int, cities.split())))
+        token = WINDS[ends[0]] if ends else inner_tokens.pop(0)
+        yield Segment(token, "field", ends, cities=tuple(map(int, cities.split())))
 
 
 def _list_bridge(row: dict[str, Any], turn: int) -> Iterator[Segment]:
@@ -301,7 +302,7 @@ def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
         seen.add(appearance)
         codes = [_encode_edge(edge, side) for side, edge in enumerate(piece.edges)]
         for number in range(1, 5):
-            for touching in itertools.combinations(codes, number):
+            for touching in itertools.combinations(codes, number):  # the edges that have a tile beyond them
                 fits[sum(touching)] += (str(turn),)
     return tuple(fits)
 
@@ -379,7 +380,7 @@ def group_segments(tile: str) -> DrawnSegments:
         roads=roads,
         cloisters=cloisters,
         marked=tuple(segment for segment in segments if segment.marks and segment.kind != "cloister"),
-        has_opposite_cities={(0, 3), (1, 2)} <= {city.ends for city in cities},
+        has_opposite_cities={(0, 3), (1, 2)} <= {city.ends for city in cities},  # north-west and south-east
     )
 
 
