@@ -114,7 +114,7 @@ def _make_default(name: str, value: Any) -> Any:
 
 
 def _make_state_type(box_fields: Mapping[str, tuple[Any, Any]]) -> type[state.State]:
-    """Return a state with these fields of boxes; those of all others are constants of the class."""
+    """Return a type of states with these fields of boxes; the fields of all other boxes are constants of the class."""
     constants = {name: default for name, (_, default) in STATE_FIELDS.items() if name not in box_fields}
     if constants:  # pickle finds only the type with all fields by its name
         constants["__reduce__"] = lambda state: (_restore_state, (state.options, msgspec.structs.astuple(state)))

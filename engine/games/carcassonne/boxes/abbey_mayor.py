@@ -142,7 +142,8 @@ def list_cells_at_corner(cell: str, corner: str) -> dict[str, str]:
     """Return the four cells that meet in a corner of a cell, this one first, each with what it calls the corner."""
     vertical, horizontal = corner[0], corner[1]
     beside = list_neighbours(cell)[SIDES.index(horizontal)]
-    beyond, across = (list_neighbours(one)[SIDES.index(vertical)] for one in (cell, beside))
+    beyond = list_neighbours(cell)[SIDES.index(vertical)]
+    across = list_neighbours(beside)[SIDES.index(vertical)]
     return {
         cell: corner,
         beside: vertical + OPPOSITE[horizontal],
@@ -155,10 +156,11 @@ def find_barn_sites(state: State, cell: str) -> dict[str, str]:
     """§18.7: Return the corners of a tile where four fields meet on a farm without a barn, each with its field."""
     sites: dict[str, str] = {}
     for corner in CORNERS:
-        fields = [find_field_in_corner(state, *one) for one in list_cells_at_corner(cell, corner).items()]
-        own = fields[0]
-        if all(fields) and not _select_barns(state.features[find_token_root(state, cell, own)]):
-            sites[corner] = own
+        cells = list_cells_at_corner(cell, corner)
+        fields = [find_field_in_corner(state, one, its_corner) for one, its_corner in cells.items()]
+        own_field = fields[0]
+        if all(fields) and not _select_barns(state.features[find_token_root(state, cell, own_field)]):
+            sites[corner] = own_field
     return sites
 
 
@@ -171,15 +173,16 @@ def list_wagon_goals(state: State, rules: Rules, cell: str) -> list[str]:
 
     §21.1: It cannot drive to the school; in earlier editions it could.
     """
-    can_enter_school = editions.lets_wagons_into_school(state.edition)
-    return [
-        f"{one}/{segment.token}"
-        for one in list_nine_cells(cell)
-        if one in state.tiles and (can_enter_school or "school" not in get_signs(state, one))
-        if not is_barred(state, rules, one)
-        for segment, root in iter_segments(state, one)
-        if segment.kind in ("road", "city", "cloister") and _is_unfinished_and_empty(state.features[root])
-    ]
+    goals = list[str]()
+    for one in list_nine_cells(cell):
+        if one not in state.tiles or is_barred(state, rules, one):
+            continue
+        if "school" in get_signs(state, one) and not editions.lets_wagons_into_school(state.edition):
+            continue
+        for segment, root in iter_segments(state, one):
+            if segment.kind in ("road", "city", "cloister") and _is_unfinished_and_empty(state.features[root]):
+                goals.append(f"{one}/{segment.token}")
+    return goals
 
 
 def _is_unfinished_and_empty(feature: Feature) -> bool:

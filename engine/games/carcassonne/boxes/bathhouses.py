@@ -31,7 +31,9 @@ LEFT_OUT: dict[str, list[str]] = DATA["bathhouses_left_out"]
 POINTS = {"bath3": 3, "bath4": 4, "bath5": 5}
 """The points of a bathhouse, by its mark."""
 
-MEEPLE, FETCH_NOTE = "meeple", "bath"
+MEEPLE = "meeple"
+FETCH_NOTE = "bath"
+"""The note that a meeple was bought back in this part."""
 
 
 class Bather(Struct, frozen=True, gc=False):
@@ -124,7 +126,9 @@ class Bathhouses(BoxHooks):
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
         """§31.3: Take the meeples for bathhouses out of the supply, so that nothing after the scoring uses them."""
-        bathers = () if event.final or event.kind not in ("road", "city") else find_bathers(state, event)
+        if event.final or event.kind not in ("road", "city"):
+            return state
+        bathers = find_bathers(state, event)
         for bather in bathers:
             state = _change_meeples(state, bather.seat, -1)
         return replace(state, bathers_due=(*get_due_bathers(state), *bathers)) if bathers else state

@@ -60,8 +60,12 @@ class Auction(Struct, frozen=True, gc=False):
 
     @property
     def next_seat(self) -> int:
-        """The seat that has to pick, bid or decide."""
-        return self.waiting[0] if self.waiting and self.bidder is not None else self.seats[0]
+        """The seat that has to pick, bid or decide.
+
+        The picker bids first, then all others in turn, and then the picker decides.
+        """
+        has_first_bid = self.bidder is not None
+        return self.waiting[0] if has_first_bid and self.waiting else self.seats[0]
 
 
 class BazaarPlaced(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -304,8 +308,9 @@ class Bazaars(BoxHooks):
         auction = get_auction(state)
         if auction is None or seat not in auction.seats:
             return points
-        if auction.bidder is None or seat not in (auction.bidder, auction.seats[0]):
-            return points + ANY_TILE
+        picker = auction.seats[0]
+        if auction.bidder is None or seat not in (auction.bidder, picker):
+            return points + ANY_TILE  # each seat of an auction gets one tile
         gain = value_tile(state, auction.tile, seat) - auction.bid
         if seat == auction.bidder:
             return points + gain

@@ -158,9 +158,13 @@ class Bridges(BoxHooks):
 
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
         """§23.2: The tile goes beside the tile on the table that got a bridge for it."""
-        work = state.work[-1] if state.work else None
-        cell = find_bridge(work) if isinstance(work, Part) and work.step == "place" else None
-        return [args for args in options if args[0] in list_neighbours(cell)] if cell else options
+        part = state.work[-1] if state.work else None
+        if not isinstance(part, Part) or part.step != "place":
+            return options
+        cell = find_bridge(part)
+        if not cell:  # there is no bridge, or it is over the tile itself
+            return options
+        return [args for args in options if args[0] in list_neighbours(cell)]
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         word, tile = move.args[0], get_current_part(state).tile
@@ -168,10 +172,11 @@ class Bridges(BoxHooks):
             return [TileSetAside(seat, tile)]
         if word.startswith(OVER_HAND):
             return [BridgeBuilt(seat, name_bridged_tile(tile, word.removeprefix(OVER_HAND)))]
-        cell, _, axis = word.partition(OVER_TILE)
+        cell, _, axis_on_table = word.partition(OVER_TILE)
         placed = state.tiles[cell]
-        unturned = next(one for one in list_bridge_axes(placed.tile) if rotate_sides(one, placed.turn) == axis)
-        return [BridgeBuilt(seat, name_bridged_tile(placed.tile, unturned), cell)]
+        axes = list_bridge_axes(placed.tile)  # of the unturned tile, by which its name tells the bridge
+        axis = next(one for one in axes if rotate_sides(one, placed.turn) == axis_on_table)
+        return [BridgeBuilt(seat, name_bridged_tile(placed.tile, axis), cell)]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the bridges in hand are worth by the tiles that are still to come."""

@@ -166,10 +166,10 @@ def _is_half_circle(state: State, cell: str, root: int) -> bool:
 
 def list_castle_cells(cells: tuple[str, str]) -> frozenset[str]:
     """§23.6: Return the six cells of a castle: its own two, and those beside each of its long sides."""
-    one, other = map(parse_cell, cells)
-    (one_x, _), (other_x, _) = one, other
-    across_x, across_y = (1, 0) if one_x == other_x else (0, 1)
-    return frozenset(f"{x + step * across_x},{y + step * across_y}" for x, y in (one, other) for step in (-1, 0, 1))
+    (one_x, one_y), (other_x, other_y) = map(parse_cell, cells)
+    if one_x == other_x:  # one cell is above the other
+        return frozenset(f"{x},{y}" for x in (one_x - 1, one_x, one_x + 1) for y in (one_y, other_y))
+    return frozenset(f"{x},{y}" for x in (one_x, other_x) for y in (one_y - 1, one_y, one_y + 1))
 
 
 def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
@@ -281,13 +281,17 @@ class Castles(BoxHooks):
         if feature.kind != CASTLE:
             return None
         pay = get_lords_pay(state) if moment == "scored" else {}
-        own = [Award(lord.seat, pay[lord.place], CASTLE) for lord in feature.figures if lord.place in pay]
-        boxes = rules.hooks["award_bonus"] if own else ()
-        return (*own, *(award for box in boxes for award in box.award_bonus(state, rules, feature, moment)))
+        awards = [Award(lord.seat, pay[lord.place], CASTLE) for lord in feature.figures if lord.place in pay]
+        if awards:
+            for box in rules.hooks["award_bonus"]:
+                awards += box.award_bonus(state, rules, feature, moment)
+        return tuple(awards)
 
     def count_extra_farm_points(self, state: State, rules: Rules, farm: Feature) -> int:
         """§23.8: A castle brings a farm one point more than a city."""
-        roots = {find_root(state.parents, city) for city in farm.cities} if get_castles(state) else ()
+        if not get_castles(state):
+            return 0
+        roots = {find_root(state.parents, city) for city in farm.cities}
         return sum(state.features[root].kind == CASTLE for root in roots)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:

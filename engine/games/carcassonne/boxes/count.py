@@ -283,15 +283,18 @@ class Count(StartBlock):
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§30.2 to §30.5: Offer ways into the city, or out of it onto the feature of the task, or else onto farms."""
         if task.step == "city":
-            targets = [TO_COUNT + quarter for quarter in QUARTERS]
-            entries = ((kind, quarter, to) for kind, quarter in self._list_ways_in(state, rules) for to in targets)
+            ways_of_count = [TO_COUNT + quarter for quarter in QUARTERS]
+            ways_in = self._list_ways_in(state, rules)
+            entries = [(kind, quarter, to) for kind, quarter in ways_in for to in ways_of_count]
             return (Choice("enter", (*entries, (OUTSIDE,)), "30.2"),)
         quarter = self._find_quarter(state, task)
-        kinds = dict.fromkeys(citizen.kind for citizen in find_citizens(state, seat, quarter))
+        kinds = dict.fromkeys(citizen.kind for citizen in find_citizens(state, seat, quarter))  # each kind once
         if task.place:
-            return (Choice("deploy", (*((kind,) for kind in kinds), (REMAIN,)), "30.4"),)
+            deployments = [(kind,) for kind in kinds]
+            return (Choice("deploy", (*deployments, (REMAIN,)), "30.4"),)
         farms = list(list_farms(state, rules))
-        return (Choice("deploy", (*((kind, farm) for kind in kinds for farm in farms), (REMAIN,)), "30.5"),)
+        deployments_to_farms = [(kind, farm) for kind in kinds for farm in farms]
+        return (Choice("deploy", (*deployments_to_farms, (REMAIN,)), "30.5"),)
 
     def _find_quarter(self, state: State, task: Task) -> str:
         """Return the quarter whose meeples a task is about; without a place it is about farms."""

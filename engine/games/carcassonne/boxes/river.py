@@ -55,8 +55,8 @@ def _find_bend(sides: str, entry: int) -> int:
     exits = [SIDES.index(side) for side in sides if side != SIDES[entry]]
     if not exits:
         return 0
-    quarters = (exits[0] - entry) % 4
-    return {1: 1, 3: -1}.get(quarters, 0)
+    sides_on = (exits[0] - entry) % 4  # clockwise from the entry: 1 is to its left, 2 opposite, 3 to its right
+    return {1: 1, 2: 0, 3: -1}[sides_on]
 
 
 BOX = River()
