@@ -91,7 +91,8 @@ def _check_entries(
 
     Return the first fault, and how many entries before it the seed has shown to be right.
     """
-    fault = log.find_format_fault(export, running=running) or next(beacons.find_faults(export, verify_signature), None)
+    format_fault = log.find_format_fault(export, running=running)
+    fault = format_fault or next(beacons.find_faults(export, verify_signature), None)
     if fault:
         return _report_tampering(fault.seq, fault.sentence), 0
     if export.seed is None:
@@ -275,6 +276,7 @@ def _replay_draws(entry: Entry[Any]) -> chances.Source:
 
 
 def _describe_difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
+    """Describe the first event that differs; if none does, the number of draws or of events."""
     for number, (old, new) in enumerate(zip(then, now, strict=False)):
         if old != new:
             return f"event {number} was {old!r} and would be {new!r}"
@@ -320,7 +322,7 @@ def _depends_on_rules(entry: Entry[Any], move: Move) -> bool:
 def _differs_by_rules_only(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
     """Whether only the rules of the game make the difference: the table's own events are the same today.
 
-    The entry also begins with one in both cases or in neither: no move of the game becomes a command of the table.
+    The first event is of the table in both cases or in neither: no move of the game becomes a command of the table.
     """
     then, now = _select_table_events(entry.events), _select_table_events(events)
     if _waits_for_round(entry.events) != _waits_for_round(events):  # the rules of the game decide whether a move draws

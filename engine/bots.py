@@ -70,7 +70,8 @@ def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | N
     menu = tables.menu(game, table, seat)
     if menus.count(menu) != 1 or not _is_menu_public(game, table, seat, menu):
         return None
-    move, chance = next(menus.iter_moves(menu)), tables.make_sealed_chance(table, seed)
+    move = next(menus.iter_moves(menu))
+    chance = tables.make_sealed_chance(table, seed)
     try:
         events = tables.play(game, table, seat, move, chance).events
     except Refused:

@@ -291,6 +291,7 @@ def _parse_subset(entry: Subset, words: Sequence[str], spell: Spell) -> PartialM
 
 
 def _parse_number(entry: Number, words: Sequence[str]) -> PartialMove:
+    """Match one number, which may be left out if only one is possible."""
     if not words:
         only = Move(entry.verb, (str(entry.least),)) if entry.least == entry.most else None
         return PartialMove((entry.verb,), (f"{entry.least}-{entry.most}",), only)

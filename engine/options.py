@@ -155,7 +155,9 @@ def list_open_words(opened: Opened) -> list[str]:
 
 def format_value(value: Any) -> str:
     """Return the value of an option as a word that `parse` understands."""
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
 
 
 def parse_open_command(game: Game, seat_count: str, commitment: str, words: Sequence[str]) -> Opened:

@@ -178,7 +178,7 @@ def _find_mistake(game: Game, transition: _Transition) -> TurningPoint | None:
         return None
     search = Search(game, state, seat, evaluations=0, seconds=NO_LIMIT_S, seed=seq)
     best, *others = rank_moves(search, seat, menu)
-    share = next((other.share for other in others if other.move == played), None)
+    share = {other.move: other.share for other in others}.get(played)
     if share is None:  # the best move was played, or a move that was not evaluated because there are very many
         return None
     if best.share - share < MIN_GAIN:

@@ -75,6 +75,7 @@ def make_cases(several: Iterable[Any]) -> list[Case]:
 
 @functools.cache  # every test asks for the cases of every game
 def _list_cases(game: Any) -> tuple[Case, ...]:
+    """Return the cases of one game."""
     cases = list[Case]()
     for number, chosen in enumerate(list_variants(game)):
         seat_counts = find_seat_counts(game, dict(chosen))

@@ -99,8 +99,8 @@ def _make_moves(app: App, table: str, seats: int, moves: int) -> int:
         sitting = [Move("sit", (str(seat), "word")) for seat in range(seats)]
         work.locked = judging.carry_out_for_server(work.locked, *sitting, Move("start"))
         for made in range(moves):
-            game, at = work.locked.game, work.locked.position
-            open_menus = [(seat, menu) for seat in range(seats) if (menu := engine_table.menu(game, at, seat))]
+            game, position = work.locked.game, work.locked.position
+            open_menus = [(seat, menu) for seat in range(seats) if (menu := engine_table.menu(game, position, seat))]
             if not open_menus:
                 return made
             seat, menu = random.choice(open_menus)

@@ -84,9 +84,10 @@ def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
 
 def find_way(start: str, end: str, rank: Rank, occupied: Set[str]) -> tuple[str, ...]:
     """Return any free way from `start` to `end` with both ends; only the ends if none is free."""
-    ways = [between for (_, way_end), between in WAYS[rank][start] if way_end == end]
-    free_ways = (between for between in ways if not occupied & set(between))
-    return (start, *next(free_ways, ()), end)
+    for (_, way_end), between in WAYS[rank][start]:
+        if way_end == end and occupied.isdisjoint(between):
+            return (start, *between, end)
+    return start, end
 
 
 def find_stones(stones: Mapping[str, Stone], seat: int, rank: Rank) -> list[str]:

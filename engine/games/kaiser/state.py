@@ -182,6 +182,7 @@ def _begin_round(state: State, number: int, first: int) -> State:
 
 
 def _count_emperor_steps(corner: str) -> int:
+    """Return how many steps from the centre the emperor of a corner begins."""
     return next(STEPS_TO_CENTRE[start] for start, rank in FORMATION[corner].items() if rank == "emperor")
 
 
@@ -218,6 +219,7 @@ def _capture(state: State, seat: int) -> State:
 
 
 def _pass(state: State, seat: int) -> State:
+    """Count the pass as the seat's turn (§4.1), and as a turn in which nothing happens (§5.4)."""
     return replace(state, moved=True, opened=_set_item(state.opened, seat, True), quiet=state.quiet + 1)
 
 

@@ -103,6 +103,7 @@ def _take_coin(state: State, victim: int | None, coin: Coin | None) -> State:
 
 
 def _earn(state: State, seat: int, coin: Coin | None) -> State:
+    """Put a coin into the purse of a seat."""
     assert coin is not None, "an event with a hidden coin cannot be replayed"
     return _change_player(state, seat, purse=(*state.players[seat].purse, coin))
 
@@ -141,11 +142,14 @@ def _travel(state: State, event: Travelled) -> State:
 
 
 def _check_in(inns: dict[str, Guests], inn: str, kind: Kind, seat: int) -> dict[str, Guests]:
+    """Return the inns with one more guest in this one."""
     return inns | {inn: inns[inn] | {kind: seat}}
 
 
 def _check_out(inns: dict[str, Guests], inn: str, kind: Kind) -> dict[str, Guests]:
-    return inns | {inn: {other: seat for other, seat in inns[inn].items() if other != kind}}
+    """Return the inns without the guest of this kind in this one."""
+    staying = {other: seat for other, seat in inns[inn].items() if other != kind}
+    return inns | {inn: staying}
 
 
 def _change_player(state: State, seat: int, **parts: object) -> State:

@@ -69,6 +69,7 @@ FIRST_TURNED = 0.2
 """Basic rules: the seat was the first to turn a coin (§7.6)."""
 ON_TURN, RESERVE_COURIER = 0.1, 0.05
 MOST_ROUBLES_NEEDED = 10
+"""The highest price of a guard."""
 
 
 def outlook(state: State) -> Shares:
@@ -100,11 +101,13 @@ def _rate_couriers(state: State, seat: int) -> float:
 
 
 def _count_own_roubles(state: State, seat: int, holdings: Holdings) -> int:
+    """Return the roubles that a seat has, also those that it has turned in this turn."""
     turned = count_roubles(state.turned) if seat == state.turn else 0
     return count_roubles(holdings.purse + holdings.secured) + turned
 
 
 def _rate_savings(state: State, seat: int, holdings: Holdings) -> float:
+    """Rate the roubles of a seat whose dispatch is on the road; more than any guard asks are worth nothing."""
     return _rate_rouble(state) * min(_count_own_roubles(state, seat, holdings), MOST_ROUBLES_NEEDED)
 
 

@@ -3,8 +3,7 @@
 from engine.games.turfmaster import board
 from engine.games.turfmaster.evolve import evolve
 from engine.games.turfmaster.outlook import outlook
-from engine.games.turfmaster.rounds import sources, standing
-from engine.games.turfmaster.rules import decide, menu, objection, setup, upkeep
+from engine.games.turfmaster.rules import decide, menu, objection, setup, sources, standing, upkeep
 from engine.games.turfmaster.state import META, Event, State
 from engine.games.turfmaster.view import View, hear, redeal, view
 

@@ -72,6 +72,7 @@ def _evolve_preparation(state: State, event: Event) -> State:
 
 
 def _enter_horses(event: events.Entered) -> State:
+    """Give each player the horses and each horse a pack; the only horse of a player has the number 0."""
     numbers = range(1, event.horses + 1) if event.horses > 1 else (0,)
     horses = tuple(Horse(seat, number, pack=PACK) for seat in range(event.seats) for number in numbers)
     return State(options=event.options, seats=event.seats, horses=horses)
@@ -117,6 +118,7 @@ def _ride(state: State, event: events.Rode) -> State:
 
 
 def _reveal(horse: Horse, card: str) -> Horse:
+    """Play the card that was chosen for a horse; `card` is empty if there is none."""
     if not card:
         return horse
     return replace(horse, card=card, chosen="", **_change_heaps(horse, (card,), "hand", "spent"))

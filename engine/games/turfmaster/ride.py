@@ -203,7 +203,8 @@ def _name_ends(ends: int, refused: int) -> dict[str, Field]:
     """Return the ends by their tokens; a ride that a hedge refuses is a fall."""
     named = dict[str, Field]()
     for number in _list_numbers(ends):
-        named.setdefault(FALL if refused >> number & 1 else TOKENS[number], FIELDS[number])
+        is_refused = bool(refused & (1 << number))
+        named.setdefault(FALL if is_refused else TOKENS[number], FIELDS[number])
     return named
 
 
@@ -228,7 +229,8 @@ def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) ->
         last = stages[-1]
         ahead = last >> 1
         if jumps:  # §9.3: a jump takes the points of several strides, and passes the field of the hedge
-            ahead = (last & ~jumps) >> 1 | (stages[-JUMP_POINTS] & jumps) >> 2
+            strides, landings = (last & ~jumps) >> 1, (stages[-JUMP_POINTS] & jumps) >> 2
+            ahead = strides | landings
         if changing := last & may_change:
             first_stride = spent == 1  # §6.2: one more change is free then
             ahead |= _change_lanes(changing) << (0 if first_stride else CHANGED_SHIFT)

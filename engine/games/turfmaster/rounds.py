@@ -1,11 +1,10 @@
-"""A round, §3.3 and §4 to §9: decisions, what happens without them, and the end of round, race and game."""
+"""A round, §3.3 and §4 to §9: decisions, what happens without them, and the end of the round and of the race."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from engine.chance import Chance
-from engine.game import Standing
 from engine.games.turfmaster.ride import (
     BONUS_CARDS,
     FALL,
@@ -192,8 +191,10 @@ def _find_horse_to_choose_for(state: State, seat: int) -> Horse | None:
     """§4.5: return the first horse of this player that still needs a card, or has to pass; None if none does."""
     if not _is_choosing(state):
         return None
-    horses = _iter_horses_in_order(state)
-    return next((horse for horse in horses if horse.seat == seat and _has_to_choose(state, horse)), None)
+    for horse in _iter_horses_in_order(state):
+        if horse.seat == seat and _has_to_choose(state, horse):
+            return horse
+    return None
 
 
 def _iter_horses_in_order(state: State) -> Iterator[Horse]:
@@ -246,6 +247,7 @@ def _ride(state: State, horse: Horse, points: int, end: str) -> Event:
 
 
 def _take_bonus(state: State, seat: int, name: tuple[str, ...], chance: Chance) -> BonusTaken:
+    """§3.3: draw the bonus cards of the horse with this name, which is empty for the only horse of a player."""
     horse = next(horse for horse in state.horses if horse.seat == seat and _name_horse(horse) == name)
     cards = draw_cards("bonus", horse.pack, BONUS_CARDS, chance)
     return BonusTaken(seat, len(cards), horse.number, cards)
@@ -357,43 +359,3 @@ def _find_move_limit(ahead: int) -> int:
     A handicap is the number that its move must stay below.
     """
     return HANDICAPS[ahead] - 1 if ahead < len(HANDICAPS) else MOST_POINTS
-
-
-Score = tuple[int, ...]
-"""Points, then how often first, second, third and fourth."""
-
-
-def rank_seats(state: State) -> tuple[int, ...]:
-    """§8.5: return the final places, shared where the scores are equal."""
-    scores = [_score_seat(state, seat) for seat in range(state.seats)]
-    return tuple(1 + sum(other > own for other in scores) for own in scores)
-
-
-def _score_seat(state: State, seat: int) -> Score:
-    return _combine_scores(state, [_score_horse(horse) for horse in state.horses if horse.seat == seat])
-
-
-def _score_horse(horse: Horse) -> Score:
-    return (horse.points, *map(horse.arrivals.count, range(1, len(POINTS) + 1)))
-
-
-def _combine_scores(state: State, scores: list[Score]) -> Score:
-    """§8.5, §8.6: a player counts the best horse, or all horses together."""
-    if state.options.team_score == "best_horse":
-        return max(scores)
-    return tuple(map(sum, zip(*scores, strict=True)))
-
-
-def standing(state: State) -> tuple[Standing, ...]:
-    places = state.places or (None,) * state.seats
-    return tuple(Standing(_count_points(state, seat), place=places[seat]) for seat in range(state.seats))
-
-
-def _count_points(state: State, seat: int) -> int:
-    """§8.5: return the points alone; arrivals decide only at the end."""
-    (points,) = _combine_scores(state, [(horse.points,) for horse in state.horses if horse.seat == seat])
-    return points
-
-
-def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:
-    return ((f"place{event.place}", event.points),) if isinstance(event, Arrived) and event.seat == seat else ()

@@ -1,20 +1,21 @@
-"""The course of the game: horses, start boxes and cards (§1 to §3, §5.1), and which part of the rules comes next."""
+"""The course of the game: horses, start boxes, cards (§1 to §3, §5.1) and scores (§8), and what comes next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from engine.chance import Chance
-from engine.games.turfmaster.ride import BONUS_CARDS, HAND_CARDS, HEDGES, RACES, START_HEDGE
+from engine.game import Standing
+from engine.games.turfmaster.ride import BONUS_CARDS, HAND_CARDS, HEDGES, POINTS, RACES, START_HEDGE
 from engine.games.turfmaster.rounds import (
     continue_round,
     decide_in_round,
     end_round,
     make_round_menu,
-    rank_seats,
     roll_dice,
 )
 from engine.games.turfmaster.state import (
+    Arrived,
     BonusPaid,
     BoxesRolled,
     Dealt,
@@ -172,9 +173,10 @@ def _find_first_roller(state: State, chance: Chance) -> RollerFound:
 
 def find_discarding_horse(state: State, seat: int) -> int | None:
     """§3.5: return the index of the first horse for which this seat holds too many cards; None if there is none."""
-    horses = enumerate(state.horses)
-    surplus = (index for index, horse in horses if horse.seat == seat and _count_surplus(state, horse) > 0)
-    return next(surplus, None)
+    for index, horse in enumerate(state.horses):
+        if horse.seat == seat and _count_surplus(state, horse) > 0:
+            return index
+    return None
 
 
 def _offer_discard(state: State, seat: int) -> Menu:
@@ -191,3 +193,47 @@ def _discard(state: State, seat: int, cards: tuple[str, ...]) -> Discarded:
     index = find_discarding_horse(state, seat)
     assert index is not None
     return Discarded(seat, len(cards), state.horses[index].number, sort_cards(cards))
+
+
+Score = tuple[int, ...]
+"""Points, then how often first, second, third and fourth."""
+
+
+def rank_seats(state: State) -> tuple[int, ...]:
+    """§8.5: return the final places, shared where the scores are equal."""
+    scores = [_score_seat(state, seat) for seat in range(state.seats)]
+    return tuple(1 + sum(other > own for other in scores) for own in scores)
+
+
+def _score_seat(state: State, seat: int) -> Score:
+    return _combine_scores(state, [_score_horse(horse) for horse in state.horses if horse.seat == seat])
+
+
+def _score_horse(horse: Horse) -> Score:
+    """§8.5: return the points of a horse, and how often it came in at each place that gives points."""
+    scoring_places = range(1, len(POINTS) + 1)
+    return (horse.points, *(horse.arrivals.count(place) for place in scoring_places))
+
+
+def _combine_scores(state: State, scores: list[Score]) -> Score:
+    """§8.5, §8.6: a player counts the best horse, or all horses together."""
+    if state.options.team_score == "best_horse":
+        return max(scores)
+    return tuple(map(sum, zip(*scores, strict=True)))
+
+
+def standing(state: State) -> tuple[Standing, ...]:
+    places = state.places or (None,) * state.seats
+    return tuple(Standing(_count_points(state, seat), place=places[seat]) for seat in range(state.seats))
+
+
+def _count_points(state: State, seat: int) -> int:
+    """§8.5: return the points alone; arrivals decide only at the end."""
+    (points,) = _combine_scores(state, [(horse.points,) for horse in state.horses if horse.seat == seat])
+    return points
+
+
+def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:
+    if isinstance(event, Arrived) and event.seat == seat:
+        return ((f"place{event.place}", event.points),)
+    return ()
