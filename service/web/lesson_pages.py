@@ -130,8 +130,9 @@ def _draw_with_answer(lesson: Lesson, scene: Scene) -> Stage:
 
 def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:
     standing = scene.game.standing(lesson.moment.state)
-    for seat, (player, stand) in enumerate(zip(scene.players, standing, strict=True)):
-        yield LessonPlayer(player, seat == lesson.seat, seat in scene.seats_to_move, stand.score)
+    for seat, stand in enumerate(standing):
+        is_you, is_to_move = seat == lesson.seat, seat in scene.seats_to_move
+        yield LessonPlayer(scene.players[seat], is_you, is_to_move, stand.score)
 
 
 def _make_turn(lesson: Lesson, narrator: Narrator, name: str, number: int, chosen: Sequence[str]) -> Turn:

@@ -104,7 +104,7 @@ def show(link: str, *, replica: bool) -> Response:
 @replay.get("/replay/frame")
 @from_replica
 def show_frame(link: str, *, replica: bool) -> Response:
-    """Show the same without the page around it, for a script that steps quickly."""
+    """Show the position after any entry without the page around it, for a script that steps quickly."""
     app = get_app()
     with app.store.reading(replica=replica) as db:
         place = access.find_place(db, link)
@@ -127,7 +127,7 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
     viewer, since = _find_viewer(place, table), _parse_entry_argument("since")
     viewpoint = Viewpoint(viewer, get_language())
     frame = replays.load_frame(get_app(), db, table, viewpoint, _parse_entry_argument("at"), since)
-    query = dict[str, Any]()
+    players, query = list_players(table.names), dict[str, Any]()
     if viewer != place.seat:
         query["as"] = "all" if viewer is None else viewer
     if since is not None:
@@ -141,8 +141,8 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
         query=query,
         since_own_move=since is not None and frame.since == frame.first and viewer == place.seat,
         players=tuple(
-            ReplayPlayer(player, seat == place.seat, standing.out, standing.score)
-            for seat, (player, standing) in enumerate(zip(list_players(table.names), frame.standing, strict=True))
+            ReplayPlayer(players[seat], is_you=seat == place.seat, is_out=stand.out, score=stand.score)
+            for seat, stand in enumerate(frame.standing)
         ),
         frame=frame,
         board=Markup(frame.board.svg),  # noqa: S704 - our own template, which escapes what goes in
@@ -225,8 +225,9 @@ def show_gallery(*, replica: bool) -> Response:
 @gallery.get("/<table>")
 def open_replay(table: str) -> BaseResponse:
     """Go to the replay of a game, by a link that is no secret."""
-    access.find(get_app(), access.make_gallery_link(table))
-    return redirect(url_for("replay.show", link=access.make_gallery_link(table)))
+    link = access.make_gallery_link(table)
+    access.find(get_app(), link)  # raises Unknown for a game that is not shown
+    return redirect(url_for("replay.show", link=link))
 
 
 @gallery.get("/<table>.svg")
@@ -234,7 +235,7 @@ def open_replay(table: str) -> BaseResponse:
 def send_board(table: str, *, replica: bool) -> Response:
     """Send a picture of the board at the end of a game."""
     with get_app().store.reading(replica=replica) as db:
-        access.find_place(db, access.make_gallery_link(table))
+        access.find_place(db, access.make_gallery_link(table))  # raises Unknown for a game that is not shown
         names = snapshots.load_table(get_app(), db, table).names
     response = make_response(_draw_end(table, names, find_language_argument() or SOURCE, replica))
     response.headers["Content-Type"] = "image/svg+xml"

@@ -218,14 +218,17 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
 
 
 def _describe_step(step: ScoringStep, seated: Sequence[Player], narrator: Narrator) -> CountedStep:
-    changes = zip(seated, step.before, step.after, strict=True)
-    gained = [(player, now - then) for player, then, now in changes]
+    """Describe a step of the counting, with the gains and losses that its sentence does not tell."""
     sentence = narrator.describe(step.event)
+    gains = list[Gain]()
+    for player, before, after in zip(seated, step.before, step.after, strict=True):
+        if _is_news(after - before, sentence):
+            gains.append(Gain(player, _format_difference(after - before)))
     return CountedStep(
         seq=step.seq,
         sentence=sentence,
         places=" ".join(list_places([step.event])),
-        gains=tuple(Gain(player, _format_difference(by)) for player, by in gained if _is_news(by, sentence)),
+        gains=tuple(gains),
         before=" ".join(map(str, step.before)),
         after=" ".join(map(str, step.after)),
     )
@@ -279,6 +282,7 @@ def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
 
 
 def _describe_point(table: Snapshot, point: TurningPoint, narrator: Narrator) -> TurningPointInWords:
-    played, better = (describe_move(Move.parse(move), narrator) for move in (point.played, point.better))
+    played = describe_move(Move.parse(point.played), narrator)
+    better = describe_move(Move.parse(point.better), narrator)
     gain = f"{round(100 * point.gain)} %"
     return TurningPointInWords(table.names[point.seat], point.seq, played, better, gain)

@@ -294,10 +294,10 @@ def list_seat_lines(table: Snapshot, me: int | None = None, unreachable: Collect
     in_language = get_language()
     return tuple(
         SeatLine(
-            player,
-            seat.name or translate(in_language, FREE_SEAT),
-            seat.seat == me,
-            translate(in_language, _describe_status(table, seat, me, seat.seat in unreachable)),
+            player=player,
+            name=seat.name or translate(in_language, FREE_SEAT),
+            is_you=seat.seat == me,
+            status=translate(in_language, _describe_status(table, seat, me, seat.seat in unreachable)),
         )
         for player, seat in zip(list_players(table.names), table.seats, strict=True)
     )

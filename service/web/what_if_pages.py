@@ -113,7 +113,7 @@ class WhatIfPage(Struct, frozen=True):
 
 @whatif.get("")
 def show_all(link: str) -> Response:
-    """Show all branches of this seat, and a button that begins another one."""
+    """Show all branches of this seat, and a button that begins another one after the entry that the address names."""
     app = get_app()
     with app.store.reading() as db:
         place = access.find_place(db, link)
@@ -147,9 +147,8 @@ def show(link: str, number: int) -> Response:
 @whatif.post("/<int:number>")
 def play(link: str, number: int) -> Reply:
     """Make a move in the branch, for any seat."""
-    app, form = get_app(), request.form
-    text = join_move_fields(form)
-    step, seat = _parse_number(form.get("step", ""), branches.MAX_MOVES), _parse_number(form.get("as", ""), 0)
+    app, text, step = get_app(), join_move_fields(request.form), _parse_step()
+    seat = _parse_number(request.form.get("as", ""), 0)
     try:
         with access.writing_at(app, link) as (db, place):
             number, step = branches.play(app, db, place, number, step, seat, text)
@@ -281,7 +280,7 @@ def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
     movers = [seat for seat in range(len(table.seats)) if game.menu(state, seat)]
     actor = _choose_actor(movers, branch.seat)
     menu = game.menu(state, actor) if movers else ()
-    planned = tuple(dict.fromkeys(word for _, move in branch.moves for word in move.split()))
+    planned = tuple(dict.fromkeys(word for _, move in branch.moves for word in move.split()))  # each word once
     players = list_players(table.names)
     scene = Scene(game, game.view(state, actor), players, actor, menu, get_language(), planned=planned)
     narrator = Narrator(game, table.names, get_language(), actor, view=scene.view)
@@ -317,8 +316,15 @@ def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
 
 
 def _list_players(scene: Scene, me: int, movers: list[int], standing: Sequence[Standing]) -> Iterator[BranchPlayer]:
-    for seat, (player, stand) in enumerate(zip(scene.players, standing, strict=True)):
-        yield BranchPlayer(player, seat == me, seat in movers, stand.score, stand.place, bool(stand.out))
+    for seat, stand in enumerate(standing):
+        yield BranchPlayer(
+            player=scene.players[seat],
+            is_you=seat == me,
+            is_to_move=seat in movers,
+            score=stand.score,
+            place=stand.place,
+            is_out=bool(stand.out),
+        )
 
 
 def _choose_actor(movers: list[int], me: int) -> int:
@@ -364,6 +370,7 @@ def _list_steps(shown: ShownBranch) -> Iterator[BranchStep]:
 
 
 def _parse_step() -> int:
+    """Return the step that the form names; if it names none, more than a branch has, which means the last one."""
     return _parse_number(request.form.get("step", ""), branches.MAX_MOVES)
 
 
