@@ -247,7 +247,7 @@ def show_tables() -> Reply:
     person = load_signed_in()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
-    number = parse_int(request.args.get("page", ""), MAX_PAGE) or 0
+    number = parse_int(request.args.get("page", ""), MAX_PAGE) or 0  # page 0 has the latest games
     return render("my_tables.html", _make_my_tables_page(person, number))
 
 
@@ -289,7 +289,7 @@ def renew_settings_link() -> Reply:
 
 
 def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
-    """Make the page with all running games, and one page of finished ones; page 0 has the latest."""
+    """Make the page with all running games, and the finished games of page `number`; page 0 has the latest."""
     app = get_app()
     with app.store.reading() as db:
         running = list(map(_make_table_row, my_tables.list_running(app, db, person.id)))

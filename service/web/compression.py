@@ -73,7 +73,7 @@ def compress(response: Response) -> Response:
     response.headers["Content-Encoding"] = encoding
     etag, _ = response.get_etag()
     if etag:
-        response.set_etag(etag, weak=True)
+        response.set_etag(etag, weak=True)  # its bytes depend on the encoding
     return response
 
 
@@ -133,8 +133,9 @@ def compress_with_noise(content: bytes, encoding: str) -> bytes:
 
 
 def _compress_with_name(content: bytes, name: bytes) -> bytes:
+    """Compress by gzip, with the name of a file in the header."""
     file = io.BytesIO()
-    with gzip.GzipFile(name, "wb", GZIP_LEVEL, file, 0) as zipping:
+    with gzip.GzipFile(filename=name, mode="wb", compresslevel=GZIP_LEVEL, fileobj=file, mtime=0) as zipping:
         zipping.write(content)
     return file.getvalue()
 

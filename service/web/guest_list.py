@@ -112,7 +112,7 @@ def _drop_repeats(guests: Iterable[Invitee]) -> Iterator[Invitee]:
 
 
 def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
-    """Number the bots, and give a unique name to each person without a name."""
+    """Give a unique name to each person and bot without one; a bot's has its number among all bots."""
     names, bots = {register.fold_name(one.name) for one in guests}, 0
     for guest in guests:
         if guest.who == "bot":
@@ -136,7 +136,7 @@ def _make_unique(name: str, names: Container[str]) -> str:
 
 @cache
 def _list_translations(word: str) -> frozenset[str]:
-    """List a word in all languages; each is read in the form of every language."""
+    """Return the translations of a word into all languages, each of which a form in any language may have."""
     return frozenset(translate(language, Sentence(word)).casefold() for language in LANGUAGES)
 
 

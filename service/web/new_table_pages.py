@@ -190,9 +190,13 @@ def _parse_cookie() -> dict[str, str]:
 
 def _load_settings(name: str) -> dict[str, str]:
     """Load the settings of the last table; the rules are those of the last table of this game."""
-    stored = _parse_cookie()
-    rules = {key.removeprefix(f"{name}:"): value for key, value in stored.items() if key.startswith(f"{name}:")}
-    return {key: value for key, value in stored.items() if key in SETTINGS} | rules
+    loaded, prefix = dict[str, str](), f"{name}:"
+    for key, value in _parse_cookie().items():
+        if key in SETTINGS:
+            loaded[key] = value
+        elif key.startswith(prefix):
+            loaded[key.removeprefix(prefix)] = value
+    return loaded
 
 
 def _store_settings(response: Reply, name: str, form: Mapping[str, str]) -> None:

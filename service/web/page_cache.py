@@ -211,7 +211,7 @@ def _is_cacheable(environ: dict[str, Any]) -> bool:
 
 
 def is_page(path: str) -> bool:
-    """Return whether this is the path of the lobby, or of the page of a table."""
+    """Return whether this is the path of the lobby, or of the page of a table: “/t/” and a link, with no more after."""
     return path == "/" or (path.startswith("/t/") and path.count("/") == 2)
 
 

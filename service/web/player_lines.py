@@ -114,7 +114,7 @@ class OwnTime(Struct, frozen=True):
 
 
 def load_orders(db: Connection, place: Place, table: Snapshot) -> SeatOrders:
-    """Load the standing orders of the reader's seat in a running game."""
+    """Load the standing orders of the reader's seat; none for spectators, bots, and after the end."""
     if place.seat is None or table.position.phase == "over" or table.seats[place.seat].status != "taken":
         return SeatOrders()
     rows = standing_orders.list_orders(db, place.table, place.seat)

@@ -225,7 +225,7 @@ def restore_letters(token: str) -> Reply:
 @letters.get("/language")
 def ask_for_language(token: str) -> Response:
     """Show a button in the language that it chooses; mail scanners follow links, so a GET changes nothing."""
-    _find_recipient(token)
+    _find_recipient(token)  # refuses a wrong token
     return render("language.html", LanguagePage(token), in_language=find_language_argument())
 
 
@@ -242,7 +242,7 @@ def _find_recipient(token: str) -> Recipient:
 
 
 def _get_table_id() -> str | None:
-    """Return the id of the table that the address names."""
+    """Return the id of the table that the address names; None if it names none."""
     return request.args.get("table") or None
 
 
@@ -270,7 +270,7 @@ def _parse_mode(text: str) -> Mode:
 
 
 def _parse_calendar(form: Mapping[str, str]) -> Calendar:
-    """Parse the calendar of the form; quiet hours need a begin and another end, and the earliest reminder is first."""
+    """Parse the calendar of the form; quiet hours need two different hours, and the earliest reminder comes first."""
     begin, end = form.get("quiet_from", ""), form.get("quiet_until", "")
     has_quiet_hours = begin and end and begin != end
     quiet = (parse_small_int(begin), parse_small_int(end)) if has_quiet_hours else None
@@ -334,6 +334,7 @@ def _describe_table(table: TableOfRecipient) -> TableSettings:
 
 
 def _describe_plain(plain: bool | UnsetType) -> str:
+    """Return the value of the form for this setting; empty means the person's general setting."""
     if plain is UNSET:
         return ""
     return "yes" if plain else "no"

@@ -123,7 +123,8 @@ class RateLimits:
             return
         self._outage.record_answer()
         with self._lock:
-            counter.shared, counter.own = int(count), counter.own - own
+            counter.shared = int(count)
+            counter.own -= own  # others may have been counted meanwhile
             counter.ends_at = time.time() + int(left_ms) / 1_000
 
 

@@ -138,9 +138,10 @@ def choose_language() -> Reply:
     chosen, back = request.form.get("language", ""), request.form.get("back", "")
     if chosen not in LANGUAGES or not OWN_PATH.fullmatch(back):
         abort(400)
-    seat = SEAT_PATH.match(back)
-    if seat:
-        with suppress(Unknown), access.writing_at(get_app(), seat[1]) as (db, place):
+    match = SEAT_PATH.match(back)
+    if match:
+        link = match[1]
+        with suppress(Unknown), access.writing_at(get_app(), link) as (db, place):
             access.set_language(db, place, chosen)
     return set_cookie(redirect(back, 303), LANGUAGE_COOKIE, chosen)
 

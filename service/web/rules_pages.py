@@ -108,6 +108,7 @@ def send_picture(name: str, spoken: str, example: str, when: str) -> Response:
 
 
 def _find_game(name: str) -> Meta:
+    """Return the facts about a game; raise Unknown if there is none of this name."""
     if name not in catalogue.find_all():
         raise Unknown("There are no rules of “{name}” here; please choose a game from the list of rules.", name=name)
     return catalogue.find(name).META

@@ -74,7 +74,7 @@ def show(link: str) -> Response:
     app = get_app()
     with app.store.reading() as db:
         place = access.find_place(db, link)
-        access.note_link(app, link)
+        access.note_link(app, link)  # so that the forms of the page are not held up by a query
         snapshot = snapshots.load_table(app, db, place.table)
         if snapshot.position.phase not in STARTED_PHASES:
             gathering = make_gathering_page(db, place, snapshot, find_join_address(place, snapshot))
@@ -132,7 +132,7 @@ def send_picture(link: str) -> Response:
 
 @table.get("/then")
 def show_earlier(link: str) -> Response:
-    """Show the stage as this seat saw it after an earlier entry, and the sentences about that entry."""
+    """Show the stage as this seat saw it after an entry, by default the last one, and the sentences about the entry."""
     app, entry = get_app(), parse_int(request.args.get("at", ""))
     with app.store.reading() as db:
         place = access.find_place(db, link)

@@ -173,7 +173,7 @@ class TablePage(Struct, frozen=True):
 
 
 def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str) -> GatheringPage:
-    """Build the page of a table before the game."""
+    """Build the page of a table before the game; `join` is the address for guests, or empty."""
     seat = None if place.seat is None else table.seats[place.seat]
     bouncing = [row.seat for row in table.seats if row.bounced_at is not None]
     return GatheringPage(
@@ -314,10 +314,10 @@ def _load_chapters(
     return tuple(chapters), _make_recent(recent) if recent else None
 
 
-def _make_recent(since: Sequence[Chapter]) -> RecentChapters:
-    """Fold all but the last chapters if they are many; the opening of the game is shown by itself."""
-    opening = since[0] if since[0].start else None
-    rest = tuple(since[1:] if opening else since)
+def _make_recent(chapters: Sequence[Chapter]) -> RecentChapters:
+    """Fold all but the last of these chapters if they are many; the opening of the game is shown by itself."""
+    opening = chapters[0] if chapters[0].start else None
+    rest = tuple(chapters[1:] if opening else chapters)
     folded = len(rest) - LAST_UNFOLDED if len(rest) > MAX_UNFOLDED else 0
     return RecentChapters(opening, rest[:folded], rest[folded:])
 

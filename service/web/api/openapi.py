@@ -124,7 +124,7 @@ def _describe_webhook(schemas: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def format_path(rule: str) -> str:
-    """Write a route as OpenAPI does."""
+    """Write a route as OpenAPI does: “/t/<link>” becomes “/t/{link}”."""
     return PLACEHOLDER.sub(r"{\3}", rule)
 
 
@@ -158,11 +158,11 @@ def _iter_kinds(operation: Operation) -> Iterator[Any]:
 def _shorten_names(schemas: Any) -> Any:
     """Name types after their game or the table, and not after their module; some names are promised."""
     text = msgspec.json.encode(schemas).decode()
-    games = {
-        re.compile(rf"\b{re.escape(game.__name__)}(?:\.\w+)*\.(\w+)"): rf"{name}.\1"
+    names_of_games = [
+        (re.compile(rf"\b{re.escape(game.__name__)}(?:\.\w+)*\.(\w+)"), rf"{name}.\1")
         for name, game in catalogue.find_all().items()
-    }
-    for pattern, name in (*games.items(), *PROMISED_NAMES):
+    ]
+    for pattern, name in (*names_of_games, *PROMISED_NAMES):
         text = pattern.sub(name, text)
     return msgspec.json.decode(text)
 

@@ -305,6 +305,7 @@ def parse_body(posted: HttpRequest, kind: type[Body]) -> Body:
 
 
 def _encode(answer: Any) -> Reply:
+    """Encode what a view returned: an answer, or only the content of one with status 200."""
     if isinstance(answer, Cacheable):
         return _encode_tagged(answer)
     return encode_answer(answer if isinstance(answer, Answer) else Answer(answer))

@@ -188,6 +188,8 @@ def _describe_field(schema: Mapping[str, Any]) -> str:
 def _describe_kind(schema: Any) -> str:
     """Describe a type in a few words; return an empty text for None, which means that there is no content."""
     match schema:
+        case None:
+            return ""
         case {"x-of-a-game": str(name)}:
             return f"{name} of the game"
         case {"$ref": str(name)}:
@@ -202,4 +204,4 @@ def _describe_kind(schema: Any) -> str:
             return "list"
         case {"type": str(name)}:
             return name
-    return "any" if schema is not None else ""
+    return "any"
