@@ -40,6 +40,7 @@ def find_all() -> dict[str, Game]:
 
 @functools.cache
 def _find_built_in() -> dict[str, Game]:
+    """Import the games in the folder `engine/games`."""
     names = (module.name for module in pkgutil.iter_modules(games_folder.__path__) if module.ispkg)
     return {name: cast(Game, importlib.import_module(f"{games_folder.__name__}.{name}")) for name in names}
 
@@ -55,6 +56,7 @@ def allow(names: Iterable[str]) -> None:
 
 
 def _clear_caches() -> None:
+    """Forget which games there are; they are found again when they are asked for."""
     for cached in (find_all, find, find_board):
         cached.cache_clear()
 
@@ -105,6 +107,7 @@ def find(name: str, edition: int | None = None) -> Game:
 
 
 def _explain_unknown(name: str) -> Refused:
+    """Return the refusal of a game that is not installed, or not allowed."""
     if name in find_installed():
         return Refused(
             "The game “{name}” is installed, but not allowed to run here: add it to DEPESCHE_GAMES, "
@@ -115,6 +118,7 @@ def _explain_unknown(name: str) -> Refused:
 
 
 def _explain_not_installed(name: str) -> NotInstalled:
+    """Return the error about a table whose game was here once."""
     return NotInstalled(
         "This table plays “{name}”, which is not installed here. Its log is whole; "
         "once the host installs the game and allows it, the table can be played on.",

@@ -54,6 +54,7 @@ class Chance(Struct, eq=False):
         self._draw_index(label, (None,))
 
     def _draw_index(self, label: str, faces: Sequence[Any]) -> int:
+        """Draw one of the faces, record the draw, and return the place of the result."""
         result = self.source(label, faces, len(self.draws))
         self.draws.append(Draw(label, len(faces), result))
         return result
@@ -164,6 +165,7 @@ class Rig:
         self._otherwise = otherwise
 
     def __call__(self, label: str, faces: Sequence[Any], index: int) -> int:
+        """Return the place of the next result that was given for this label."""
         if len(faces) == 1:
             return self._take_only_face(label, faces[0])
         if label in self.left:
@@ -182,6 +184,7 @@ class Rig:
         return 0
 
     def _take_next(self, label: str) -> object:
+        """Take the next given result of a label; after the last one the label is deleted."""
         result = self.left[label].pop(0)
         if not self.left[label]:
             del self.left[label]

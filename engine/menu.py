@@ -307,15 +307,12 @@ def _parse_number(entry: Number, words: Sequence[str]) -> PartialMove:
 
 
 def _explain_mismatch(tokens: Sequence[str], word: str, following: Sequence[str], rule: str) -> Refused:
+    """Return the refusal of a word that does not fit, with the words that would; without any, the move was whole."""
     words = {"said": " ".join(tokens), "bit": _shorten(word)}
     if not following:
         return Refused("“{said}” is already whole; leave out “{bit}”.", rule=rule, **words)
-    return Refused(
-        "After “{said}”, “{bit}” does not fit; write one of these: {following}.",
-        rule=rule,
-        following=_join(following),
-        **words,
-    )
+    words["following"] = _join(following)
+    return Refused("After “{said}”, “{bit}” does not fit; write one of these: {following}.", rule=rule, **words)
 
 
 def _match_next(words: Sequence[str], start: int, tokens: Sequence[str], spell: Spell) -> tuple[str | None, int]:

@@ -105,6 +105,7 @@ def _parse_value(option: Option, value: Any) -> Any:
 
 
 def _explain_wrong_value(option: Option, value: Any) -> Refused:
+    """Return the refusal of a value, with the values that the option can have."""
     words = {"name": option.name, "value": value}
     match option.kind:
         case "switch":

@@ -204,6 +204,7 @@ def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> T
 
 
 def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -> Table:
+    """Return the table after an event of its own, which is none of the game."""
     match event:
         case Opened(name, edition, seats, commitment, options, clock, _, beacon):
             new = Table(name, edition, options, commitment, (Seat(),) * seats, "gathering", length=table.length)
@@ -227,6 +228,7 @@ def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -
 def _evolve_seat(
     table: Table, event: Sat | Resigned | Substituted | Returned | Offered | VacationTaken | VacationEnded
 ) -> Table:
+    """Return the table after an event about one of its seats."""
     before = table.seats[event.seat]
     match event:
         case Sat(seat, nonce, bot):
@@ -256,6 +258,7 @@ def _set_vacation(seat: Seat, first: str, last: str) -> tuple[tuple[str, str], .
 
 
 def _evolve_undo(table: Table, event: UndoAsked | UndoAgreed | UndoRefused | Undone, rewind: Rewind) -> Table:
+    """Return the table after an event about undoing; `rewind` gives the position to which an undo leads back."""
     match event:
         case UndoAsked(seat, to):
             return replace(table, undo_request=UndoRequest(seat, to, find_seats_to_ask(table, seat)))
@@ -270,6 +273,7 @@ def _evolve_undo(table: Table, event: UndoAsked | UndoAgreed | UndoRefused | Und
 
 
 def _evolve_pause(table: Table, event: PauseAsked | PauseAgreed | PauseRefused | Paused | Resumed) -> Table:
+    """Return the table after an event about pausing."""
     match event:
         case PauseAsked(seat):
             return replace(table, pause_request=Request(seat, find_seats_to_ask(table, seat)))
@@ -287,6 +291,7 @@ def _evolve_pause(table: Table, event: PauseAsked | PauseAgreed | PauseRefused |
 def _evolve_round(
     table: Table, event: RoundNamed | RoundDrawn | SealAsked | SealAgreed | SealRefused | WentSealed
 ) -> Table:
+    """Return the table after an event about a round of the beacon."""
     match event:
         case RoundNamed():
             return table  # the event, which is public, does not contain the command: `await_round` stores it

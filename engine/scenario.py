@@ -250,6 +250,7 @@ def _check_refusal(moment: ScenarioMoment, step: ScenarioStep, where: str, refus
 
 
 def _check_expectations(moment: ScenarioMoment, expectations: Sequence[Expectation], where: str) -> None:
+    """Raise Failed at the first expectation that does not hold."""
     for expectation in expectations:
         match expectation:
             case str():
@@ -287,6 +288,7 @@ def _check_view(moment: ScenarioMoment, claim: Claim, where: str) -> None:
 
 
 def _get_item(value: Any, key: str, where: str) -> Any:
+    """Return an item of a list or a dict of the view; raise Failed if it is not there."""
     try:
         return value[int(key)] if isinstance(value, Sequence) else value[key]
     except (KeyError, IndexError, ValueError, TypeError) as error:
@@ -317,12 +319,14 @@ def _find_seats_to_move(moment: ScenarioMoment) -> list[int]:
 
 
 def _describe(moment: ScenarioMoment) -> str:
+    """Say where the game is, for the message of a step that failed."""
     scores = [standing.score for standing in moment.game.standing(moment.state)]
     events = ", ".join(type(event).__name__ for event in moment.latest)
     return f"to move: {_find_seats_to_move(moment)}, scores {scores}, happened: {events}"
 
 
 def _can_move(moment: ScenarioMoment, seat: str, move: str) -> bool:
+    """Return whether the menu of a seat has this move."""
     try:
         menus.parse_move(moment.game.menu(moment.state, int(seat)), move)
     except Refused:

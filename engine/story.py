@@ -104,6 +104,7 @@ def _iter_transitions(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Tr
 
 
 def _make_chance_point(game: Game, transition: _Transition, evaluations: int) -> ChancePoint:
+    """Return the chances of all seats after an entry, and how lucky its draws were."""
     luck = _compute_luck(game, transition, _evaluate_best_move, _count_redraws(game, transition, evaluations))
     return ChancePoint(transition.entry.seq, win_shares.evaluate(game, transition.after.state), luck)
 

@@ -46,6 +46,7 @@ def average(several: Sequence[Shares]) -> Shares:
 
 
 def _divide_among_winners(standing: Sequence[Standing]) -> Shares:
+    """Divide the victory of a finished game among the seats in first place."""
     winners = sum(one.place == 1 for one in standing)
     return tuple(1 / winners if one.place == 1 else 0.0 for one in standing)
 

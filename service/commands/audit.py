@@ -72,6 +72,7 @@ class AuditOutcome(Struct, frozen=True):
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `audit`."""
     parser = add_command(
         subparsers,
         "audit",
@@ -160,6 +161,7 @@ def _print_outcome(outcome: AuditOutcome) -> None:
 
 
 def _describe(outcome: AuditOutcome) -> dict[str, Any]:
+    """Return an outcome as the JSON that the command prints; there its lines are called `sentences`."""
     from msgspec import structs
 
     fields = structs.asdict(outcome)
@@ -210,6 +212,7 @@ def _choose_jobs(table_count: int) -> int:
 
 
 def _audit_tables(store: logs.LogStore, tables: list[str], receipts: tuple[Receipt, ...]) -> Iterator[AuditOutcome]:
+    """Audit these tables one after the other; the log of a running table is checked as the host may see it."""
     for table in tables:
         over = store.is_over(table)
         yield audit_log(table, partial(store.export_whole, table), receipts, running=not over)

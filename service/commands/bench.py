@@ -17,6 +17,7 @@ MAX_LOAD = 0.75  # of each core; above it other processes disturb the figures
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `bench`."""
     parser = add_command(
         subparsers,
         "bench",
@@ -67,6 +68,7 @@ def measure_load() -> float:
 
 
 def _describe(measure: Measure) -> dict[str, Any]:
+    """Return a measure as the JSON that the command prints."""
     return {
         "what": measure.what,
         "value": measure.value,
@@ -79,6 +81,7 @@ def _describe(measure: Measure) -> dict[str, Any]:
 
 
 def _format_line(measure: Measure) -> str:
+    """Write a measure on one line, with what it is compared to, and whether it misses its budget."""
     line = f"{measure.what:<42}{_format_number(measure.value):>12} {measure.unit:<10}"
     if measure.ratio is None:
         return line.rstrip()

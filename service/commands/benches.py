@@ -131,17 +131,20 @@ def audit() -> Iterator[Measure]:
 
 
 def _play_short_game(game: Game, number: int) -> Export:
+    """Play a game at random with two to four players, the same for the same number."""
     sample = lessons.start_sample(game, 2 + number % 3, b"archive" + bytes([number]))
     return _play_to_end(sample, Random(number))  # noqa: S311  # no secret hangs on a measured game
 
 
 def _play_to_end(sample: Sample, random: Random) -> Export:
+    """Play the rest of a game at random, and return its log."""
     for _ in lessons.play_randomly(sample, random):
         pass
     return sample.export()
 
 
 def _audit(game: Game, file: bytes) -> None:
+    """Audit the file of a log that was just made; an error means that the audit itself is wrong."""
     report = audits.audit(game, make_decoder(Export).decode(file))
     if report.finding or report.replayed != report.entries:
         raise AssertionError(f"a fresh log was found wrong: {report}")
@@ -174,6 +177,7 @@ def _measure_games(name: str, game: Game, seats: int) -> Iterator[Measure]:
 
 
 def _measure_seconds(work: Callable[..., object], *args: object) -> float:
+    """Return the seconds that a call takes."""
     start = time.perf_counter()
     work(*args)
     return time.perf_counter() - start
@@ -226,6 +230,7 @@ class Visitor:
         self._client = create_app(app).test_client()
 
     def get(self, path: str) -> Any:
+        """Request a page as a browser does; raise an error if it does not answer 200."""
         answer = self._client.get(path, headers={"Accept-Encoding": "gzip"}, buffered=True)
         if answer.status_code != 200:
             raise AssertionError(f"{path} answered {answer.status}")
@@ -246,6 +251,7 @@ class Visitor:
 
 
 def _measure_uncached(app: App, visitor: Visitor, path: str) -> float:
+    """Return the milliseconds of a page when nothing is cached yet."""
     app.caches = Caches()
     return visitor.measure(path)
 
@@ -255,12 +261,14 @@ def _count_ms_since(start: float) -> float:
 
 
 def _summarize(what: str, took: Sequence[float], budget: float) -> Iterator[Measure]:
+    """Yield the median and the 95th percentile of these milliseconds, with one budget for both."""
     yield Measure(f"{what}, p50", statistics.median(took), "ms", budget, at_most=True)
     yield Measure(f"{what}, p95", statistics.quantiles(took, n=20)[-1], "ms", budget, at_most=True)
 
 
 @contextlib.contextmanager
 def _temporary_app() -> Iterator[App]:
+    """Open an app with an empty database, which is deleted in the end."""
     with tempfile.TemporaryDirectory() as folder:
         app = App(Settings(folder=Path(folder)))
         app.open()
@@ -269,6 +277,7 @@ def _temporary_app() -> Iterator[App]:
 
 
 def _play_game(name: str, seats: int, chosen: dict[str, Any]) -> Export:
+    """Play a game with these options at random, the same in each run."""
     sample = lessons.start_sample(catalogue.find(name), seats, b"pages", chosen)
     return _play_to_end(sample, Random(3))  # noqa: S311  # no secret hangs on a measured game
 

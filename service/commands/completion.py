@@ -12,6 +12,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `completion`."""
     parser = add_command(
         subparsers,
         "completion",
@@ -25,6 +26,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def print_completion(args: Namespace) -> int:
+    """Print what the shell needs, from the commands that the parser has."""
     commands = {name: tuple(_list_options(parser)) for name, parser in args.commands.choices.items()}
     about = {action.dest: action.help or "" for action in args.commands._choices_actions}
     lines = _write_fish(commands, about) if args.shell == "fish" else _write_bash(commands, zsh=args.shell == "zsh")
@@ -59,6 +61,7 @@ def _write_bash(commands: Commands, *, zsh: bool) -> Iterator[str]:
 
 
 def _write_fish(commands: Commands, about: dict[str, str]) -> Iterator[str]:
+    """Yield the lines for fish: the commands with what they do, and the options of each."""
     for name, options in commands.items():
         yield f"complete -c depesche -n __fish_use_subcommand -f -a {name} -d {_quote(about.get(name, ''))}"
         for option, what in options:

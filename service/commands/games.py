@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `games`."""
     parser = add_command(
         subparsers,
         "games",
@@ -27,6 +28,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def print_games(args: Namespace) -> int:
+    """Print all games, as text or as JSON."""
     from engine import catalogue
 
     all_games = catalogue.find_all().values()
@@ -74,6 +76,7 @@ def _describe_option(option: Option) -> dict[str, Any]:
 
 
 def _format_game(game: Game) -> Iterator[str]:
+    """Yield the lines about a game: its box, its players and its options."""
     from engine import options
 
     meta = game.META
@@ -91,6 +94,7 @@ def _join_about(meta: Meta) -> str:
 
 
 def _join_with_or(numbers: tuple[int, ...]) -> str:
+    """Join numbers as in “2, 3 or 4”."""
     *first, last = map(str, numbers)
     return f"{', '.join(first)} or {last}" if first else last
 

@@ -50,6 +50,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def _add_backup(subparsers: Subparsers[Parser]) -> None:
+    """Add the commands `backup` and `restore`."""
     backup = add_command(
         subparsers,
         "backup",
@@ -69,6 +70,7 @@ def _add_backup(subparsers: Subparsers[Parser]) -> None:
 
 
 def print_link(args: argparse.Namespace) -> int:
+    """Print the address of the host's page, a new one with `--renew`."""
     from service import settings
     from service.app import App
     from service.hosting import overview
@@ -81,6 +83,7 @@ def print_link(args: argparse.Namespace) -> int:
 
 
 def print_push_key(args: argparse.Namespace) -> int:
+    """Print the public key of web push; a new one ends the notifications of all devices, which are counted."""
     from service import settings
     from service.app import App
     from service.store import push_keys
@@ -96,6 +99,7 @@ def print_push_key(args: argparse.Namespace) -> int:
 
 
 def renew_secrets(args: argparse.Namespace) -> int:
+    """Sign out all people, or give all webhooks new secrets."""
     from service import settings
     from service.accounts import signing_in
     from service.app import App
@@ -131,6 +135,7 @@ def make_backup(args: argparse.Namespace) -> int:
 
 
 def restore_backup(args: argparse.Namespace) -> int:
+    """Restore the server from a backup, and say from when it is."""
     from datetime import UTC, datetime
 
     from service import settings
@@ -143,6 +148,7 @@ def restore_backup(args: argparse.Namespace) -> int:
 
 
 def partition_tables(args: argparse.Namespace) -> int:
+    """Split the largest tables into partitions, or join them again."""
     from service import settings
     from service.store import Store, maintenance
 

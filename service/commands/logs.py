@@ -79,6 +79,7 @@ def open_log_store(database: str | None, *, create: bool = False) -> LogStore:
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the commands `export` and `import`."""
     _add_export(subparsers)
     _add_import(subparsers)
 

@@ -15,6 +15,7 @@ SUFFIX = ".in"  # so that no tool takes these files for code
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the commands for authors: `new-game`, `catalogues` and `book`."""
     command = add_command(
         subparsers,
         "new-game",
@@ -38,6 +39,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def _add_books(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `book`."""
     books = add_command(
         subparsers,
         "book",
@@ -53,6 +55,7 @@ def _add_books(subparsers: Subparsers[Parser]) -> None:
 
 
 def write_new_game(args: Namespace) -> int:
+    """Write the package of a new game; refuse a name that is taken."""
     _refuse_name(args.name)
     home = Path(args.name)
     if home.exists():
@@ -94,6 +97,7 @@ def _refuse_name(name: str) -> None:
 
 
 def gather_catalogues(args: Namespace) -> int:
+    """Gather the sentences of games for translation; end with an error if a translation is missing."""
     from engine import catalogue
     from service.text import translation_catalogues
 
@@ -104,6 +108,7 @@ def gather_catalogues(args: Namespace) -> int:
 
 
 def check_books(args: Namespace) -> int:
+    """Record which translations were read with `--read`, then list the problems of the rulebooks."""
     from engine import catalogue
     from service.text import rulebook_checks
 

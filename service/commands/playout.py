@@ -58,6 +58,7 @@ class PlayedGame(Struct):
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `playout`."""
     parser = add_command(
         subparsers,
         "playout",
@@ -128,6 +129,7 @@ def parse_option_pairs(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _make_table(name: str, seats: int | None, pairs: Mapping[str, str], bot: str) -> PlayoutTable:
+    """Choose what is played; raise Misuse if the game does not allow it."""
     from engine import catalogue, options
     from engine import game as games
 
@@ -320,6 +322,7 @@ def _iter_turns(moves: Sequence[tuple[int, str]]) -> Iterator[int]:
 
 
 def _format_lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a summary, with its numbers below each other."""
     yield f"{summary['game']}, {summary['seats']} seats, seed “{summary['seed']}”: {summary['games']} sound games"
     yield f"  games per second  {summary['games_per_second']:>12,}"
     yield f"  moves per second  {summary['moves_per_second']:>12,}"
@@ -347,6 +350,7 @@ def _make_report(table: PlayoutTable, playout: PlayedGame) -> dict[str, Any]:
 
 
 def _print_report(report: Mapping[str, Any], args: Namespace) -> None:
+    """Report a game that broke a promise: its moves to the file or as JSON, and how to play it again."""
     if args.log:
         terminal.write_file(args.log, terminal.format_json(report))
     elif not args.json:

@@ -54,6 +54,7 @@ class ReplayMoment(Struct, frozen=True):
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `replay`."""
     parser = add_command(
         subparsers,
         "replay",
@@ -71,6 +72,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def print_replay(args: Namespace) -> int:
+    """Describe a log entry by entry, as text or as JSON."""
     log = _open_log(args.file, load_log(args.file), args.seat)
     if args.at is not None and args.at >= len(log.entries):
         raise Misuse(f"{args.file} has no entry {args.at}; its entries are 0 to {len(log.entries) - 1}.")
@@ -129,6 +131,7 @@ def _open_log(file: str, export: Export, seat: int | None) -> Log:
 
 
 def _parse_entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
+    """Yield the entries of a log; raise Misuse at the first that the rules of today do not know."""
     import msgspec
 
     from engine.log import get_entry_type
@@ -175,6 +178,7 @@ def _redact(log: Log, entry: Entry[Any]) -> Entry[Any]:
 
 
 def _to_builtins(events: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return events as values for JSON."""
     import msgspec
 
     return [msgspec.to_builtins(event, str_keys=True) for event in events]
@@ -185,6 +189,7 @@ def _describe_events(narrator: Narrator, events: Sequence[Any]) -> list[str]:
 
 
 def _add_board(log: Log, moment: ReplayMoment, table: Table, players: tuple[Player, ...]) -> ReplayMoment:
+    """Add the view of the position, and its board as text."""
     import msgspec
     from msgspec.structs import replace
 
@@ -196,6 +201,7 @@ def _add_board(log: Log, moment: ReplayMoment, table: Table, players: tuple[Play
 
 
 def _describe_log(log: Log, moments: list[ReplayMoment]) -> dict[str, Any]:
+    """Return a log as the JSON that the command prints."""
     return {
         "table": log.export.table,
         "game": log.export.game,
@@ -209,6 +215,7 @@ def _describe_log(log: Log, moments: list[ReplayMoment]) -> dict[str, Any]:
 
 
 def _format_heading(log: Log) -> Iterator[str]:
+    """Yield the lines about a whole log."""
     export = log.export
     yield f"{log.game.META.title}, table {export.table}: {log.seats} seats, {len(log.entries)} entries"
     yield f"Receipt {export.head}{'' if export.seed else ' (not finished)'}"
@@ -221,6 +228,7 @@ def _format_heading(log: Log) -> Iterator[str]:
 
 
 def _format_moment(moment: ReplayMoment) -> Iterator[str]:
+    """Yield the lines about one entry."""
     yield f"--- entry {moment.seq}, {_name_seat(moment.seat)}: {moment.move or '(hidden)'}"
     yield from moment.sentences
     if moment.board:

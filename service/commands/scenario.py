@@ -29,6 +29,7 @@ class ScenarioResult(Struct, frozen=True):
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `scenario`."""
     parser = add_command(
         subparsers,
         "scenario",
@@ -78,6 +79,7 @@ def check_file(file: str) -> ScenarioResult:
 
 
 def _load(file: str) -> Scenario:
+    """Load a scenario from a file; raise Misuse if it is none."""
     from engine import scenario as scenarios
 
     try:
@@ -89,5 +91,6 @@ def _load(file: str) -> Scenario:
 
 
 def _format_outcome(outcome: ScenarioResult) -> str:
+    """Write on one line whether a scenario holds, and if not, why."""
     name = f"{outcome.file}: {outcome.title}" if outcome.title else outcome.file
     return f"ok     {name}" if outcome.verdict == "holds" else f"FAILED {name}: {outcome.sentence}"

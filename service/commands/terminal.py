@@ -29,6 +29,7 @@ class Parser(argparse.ArgumentParser):
     example = ""
 
     def error(self, message: str) -> NoReturn:
+        """Raise Misuse with argparse's message, an example and where to read more."""
         example = f" For instance: {self.example}" if self.example else ""
         ends = "" if message.endswith(("?", ".")) else "."
         raise Misuse(f"{message}{ends}{example}; see: {self.prog} --help")
@@ -124,6 +125,7 @@ def write_file(path: str, content: bytes) -> None:
 
 
 def _find_reason(error: Exception) -> str:
+    """Return why something failed; for a file the words of the system alone."""
     reason = error.strerror if isinstance(error, OSError) else ""
     return reason or str(error)
 

@@ -18,6 +18,7 @@ WARNING = "It holds seeds and addresses: give it to the new host alone, and dele
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the commands `export-tables` and `import-tables`."""
     out = add_command(
         subparsers,
         "export-tables",
@@ -43,6 +44,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def _open_app() -> App:
+    """Open the app of the settings; the caller closes it."""
     from service import settings
     from service.app import App
 
@@ -107,6 +109,7 @@ def import_tables(args: Namespace) -> int:
 
 
 def _print_tables(file: TransferFile, as_json: bool, last_line: str) -> None:
+    """Print the tables of a file, as JSON or one on each line with a last line."""
     logs = [one.log for one in file.tables]
     if as_json:
         moved = [{"table": log.table, "game": log.game, "entries": len(log.entries), "head": log.head} for log in logs]

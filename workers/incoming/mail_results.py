@@ -89,6 +89,7 @@ def load_previous(db: Connection, mail: Row[Any]) -> PlayedMail | None:
 
 
 def _parse_row(row: Row[Any]) -> PlayedMail:
+    """Make a played mail from its row, whose lines and report are JSON."""
     lines = make_decoder(tuple[str, ...]).decode(row.lines)
     return PlayedMail(row.message_id, lines, make_decoder(MailResult).decode(row.report))
 

@@ -185,6 +185,7 @@ def _load_last_uid(app: App, mailbox: OpenMailbox) -> int:
 
 
 def _store_last_uid(app: App, mailbox: OpenMailbox, uid: int) -> None:
+    """Store which mail was received last, with the numbering that its number belongs to."""
     with app.store.writing() as db:
         queries.set_fact(db, mailbox.key, f"{mailbox.numbering}:{uid}")
 

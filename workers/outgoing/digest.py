@@ -46,6 +46,7 @@ def _make_kind(calendar: Calendar, due: int) -> str:
 
 
 def _is_sent(db: Connection, person: int, kind: str) -> bool:
+    """Return whether this person has been sent this digest."""
     same = (letters.c.person == person, letters.c.kind == kind)
     sent = select(letters.c.id).where(*same, letters.c.sent_at.is_not(None))
     return db.execute(sent).first() is not None

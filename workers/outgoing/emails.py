@@ -377,6 +377,7 @@ def _read_replies(server: smtplib.SMTP, envelope: Envelope) -> Refusal | None:
 
 
 def _read_verdict(server: smtplib.SMTP) -> Refusal | None:
+    """Read the reply of a mail server to a letter; None if it accepted it."""
     code, text = server.getreply()
     return None if code == MAIL_ACCEPTED else smtplib.SMTPDataError(code, text)
 

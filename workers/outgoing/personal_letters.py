@@ -242,6 +242,7 @@ def _load_added(draft: PersonalDraft) -> AddedReceiver | None:
 
 
 def _find_added_channel(db: Connection, draft: PersonalDraft, number: int) -> AddedReceiver | None:
+    """Find a channel that was added; None if it is gone, or belongs to another person."""
     channel = channels.find(db, number)
     if channel is None or channel.person != draft.person.id:
         return None
@@ -249,6 +250,7 @@ def _find_added_channel(db: Connection, draft: PersonalDraft, number: int) -> Ad
 
 
 def _find_added_feeds(draft: PersonalDraft, number: int) -> AddedReceiver | None:
+    """Describe the feeds that were opened; None if they were closed, or got other addresses since."""
     if not draft.person.feeds_open or draft.person.feeds_number != number:
         return None
     return AddedReceiver(draft.translator.gettext("Calendar and feed"), f"{draft.settings_link}/connections")
