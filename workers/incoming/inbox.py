@@ -312,7 +312,7 @@ def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     for line in mail.lines:
         sign = TABLE_SIGN.match(line)
         seat = _find_signed_seat(own, sign) if sign else None
-        if sign is not None and seat is not None:
+        if sign and seat:
             place = Place(seat.table, seat.seat, access.make_seat_link(app, seat))
             key = f"{place.table}/{place.seat}/{mail_hash}/{len(parts)}"
             turn = AnsweredLetter("turn", int(sign["entry"]))

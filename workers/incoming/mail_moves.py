@@ -392,6 +392,7 @@ def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> N
     mail_results.store(db, mail.id, result, app.now(), is_counted)
     if needs_letter:
         kind = "refused" if result.has("refused") else "accepted"
-        seq = progress.locked.position.length - 1 if seat.open_since is None else seat.open_since
+        last = progress.locked.position.length - 1
+        seq = last if seat.open_since is None else seat.open_since  # the letter is about the turn, if there is one
         queries.owe_letter(db, mail.table, seq, OwedLetter(mail.seat, f"{kind}/{mail.id}", app.now()))
         mail_results.cancel_turn_letter(db, mail, seat.open_since)

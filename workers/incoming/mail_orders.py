@@ -145,14 +145,14 @@ def _find_move(
 ) -> tuple[int, Move]:
     """Return the seat and the move that this part of a line means; raise Refused if none fits, or several."""
     movers = [seat] if is_own else _list_movers(locked, seat, part)
-    readings = [
-        (mover, move)
-        for mover in movers
-        if (move := _parse_part(part, locked.game.menu(state, mover), words)) is not None
-    ]
-    if len(readings) != 1:
+    matches: list[tuple[int, Move]] = []
+    for mover in movers:
+        move = _parse_part(part, locked.game.menu(state, mover), words)
+        if move is not None:
+            matches.append((mover, move))
+    if len(matches) != 1:
         raise _make_question(locked, seat, part, is_own)
-    return readings[0]
+    return matches[0]
 
 
 def _list_movers(locked: LockedTable, seat: int, part: str) -> list[int]:

@@ -306,7 +306,7 @@ def _list_forms(words: Vocabulary, token: str) -> tuple[str, ...]:
 def _list_verb_names(words: Vocabulary, verb: str) -> frozenset[str]:
     """Every name of a verb, normalized."""
     forms = words.game.verbs.get(verb) or words.table.verbs.get(verb) or words(verb)
-    return frozenset(name for form in (verb, *forms) if (name := menus.normalize_name(form)))
+    return frozenset(filter(None, map(menus.normalize_name, (verb, *forms))))
 
 
 def _is_intended(move: Move, written: list[str], words: Vocabulary) -> bool:

@@ -150,7 +150,8 @@ def find_letter(lines: Sequence[str]) -> int | None:
     """
     folded = [line.casefold() for line in lines]
     text = " ".join(folded)
-    places = [place for sentence in _list_letter_sentences() if (place := text.find(sentence)) >= 0]
+    starts = [text.find(sentence) for sentence in _list_letter_sentences()]
+    places = [start for start in starts if start >= 0]
     if not places:
         return None
     number, distance = 0, min(places)  # from the beginning of this line to that of the sentence

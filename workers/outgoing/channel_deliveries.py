@@ -70,7 +70,11 @@ def is_waiting(app: App) -> bool:
 def send_batch(app: App) -> StepResult:
     """Claim some deliveries that are due, write and send their notices."""
     batch = claim(app)
-    prepared = [ready for delivery in batch if (ready := prepare(app, delivery)) is not None]
+    prepared: list[PreparedDelivery] = []
+    for delivery in batch:
+        ready = prepare(app, delivery)
+        if ready is not None:
+            prepared.append(ready)
     if prepared:
         with ThreadPoolExecutor(THREADS) as pool:
             answers = list(pool.map(partial(send, app), prepared))

@@ -228,8 +228,8 @@ class AddedReceiver(NamedTuple):
 
 def _load_added(draft: PersonalDraft) -> AddedReceiver | None:
     """Load what the letter says was added; None if it is removed already."""
-    kind, _, rest = draft.request.kind_detail.partition("/")
-    number = parse_int(rest.partition("/")[0]) or 0
+    kind, number_text = draft.request.kind_detail.split("/")[:2]
+    number = parse_int(number_text) or 0
     with draft.app.store.reading() as db:
         match kind:
             case "channel":

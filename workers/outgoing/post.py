@@ -156,7 +156,11 @@ def send(app: App, batch: Sequence[ClaimedLetter]) -> bool:
     If the connection is lost, or a lease ends, the letters after that are released, and False is returned.
     """
     sendable = [letter for letter in batch if not settle_unsendable(app, letter)]
-    ready = [(letter, envelope) for letter in sendable if (envelope := write_or_postpone(app, letter)) is not None]
+    ready: list[tuple[ClaimedLetter, Envelope]] = []
+    for letter in sendable:
+        envelope = write_or_postpone(app, letter)
+        if envelope is not None:
+            ready.append((letter, envelope))
     if not ready:
         return True
     try:
