@@ -57,6 +57,7 @@ def run() -> None:
 
 
 def _list_due_tables(app: App) -> Sequence[str]:
+    """The ids of the tables whose time to ask has come, the earliest first."""
     due = select(tables.c.id).where(tables.c.draws_at <= app.now()).order_by(tables.c.draws_at)
     with app.store.reading() as db:
         return db.execute(due).scalars().all()

@@ -146,10 +146,11 @@ def list_bot_tasks(db: Connection, now: int) -> list[BotTask]:
 
 
 def _carry_out(app: App, task: BotTask) -> None:
+    """Find the hint of a task, or let its bot move; an error is logged."""
     if task.hint:
         _answer_hint(app, task.hint, task.table)
     else:
-        place = Place(task.table, task.seat, link="")
+        place = Place(task.table, task.seat, link="")  # a bot needs none
         try_table(task.table, partial(_move, app, place), "bot did not move", seat=task.seat)
 
 
@@ -194,9 +195,9 @@ def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> 
     own = (submissions.c.table == place.table, submissions.c.seat == place.seat, submissions.c.source == "bot")
     rows = db.execute(select(submissions).where(*own, submissions.c.key.startswith(f"{length}/"))).all()
     pause_s = min(2 ** len(rows), MAX_PAUSE_S)
-    has_unrefused = any(row.accepted is not False for row in rows)
+    are_refused = all(row.accepted is False for row in rows)
     is_pausing = any(row.at + pause_s > app.now() for row in rows)
-    if has_unrefused or is_pausing:
+    if is_pausing or not are_refused:
         return None
     return frozenset(Move.parse(row.move) for row in rows)
 

@@ -277,7 +277,10 @@ def check_overdue_work(settings: Settings) -> Iterator[CheckResult]:
 
 
 class LetterTrial(Struct, frozen=True):
-    """The result of a test letter: whether the relay accepted it, its last reply, the TLS version, and the headers."""
+    """The result of a test letter: whether the relay accepted it, its last reply, the TLS version, and the headers.
+
+    The version is empty without TLS; `headers` are the names alone.
+    """
 
     accepted: bool
     reply: str
@@ -291,11 +294,17 @@ def send_test_letter(settings: Settings, address: str) -> LetterTrial:
     message = write_test_letter(settings, address)
     sender = settings.sender_address
     with emails.connect(settings.smtp) as server:
-        tls = f"{server.sock.version()}" if isinstance(server.sock, ssl.SSLSocket) else ""
+        tls = str(server.sock.version()) if isinstance(server.sock, ssl.SSLSocket) else ""
         server.ehlo_or_helo_if_needed()
         code, text = _hand_over(server, sender, address, message)
     reply = f"{code} {text.decode('utf-8', 'replace')}"
-    return LetterTrial(code == LETTER_ACCEPTED, " ".join(reply.split()), tls, sender, tuple(message.keys()))
+    return LetterTrial(
+        accepted=code == LETTER_ACCEPTED,
+        reply=" ".join(reply.split()),
+        tls=tls,
+        sender=sender,
+        headers=tuple(message.keys()),
+    )
 
 
 def _hand_over(server: smtplib.SMTP, sender: str, address: str, message: EmailMessage) -> tuple[int, bytes]:

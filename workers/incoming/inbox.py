@@ -112,6 +112,7 @@ class Receiver:
         self._app = app
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: ARG002, N802 - aiosmtpd calls it so
+        """Receive a mail for each of its recipients, and return the reply to the mail server."""
         raw = envelope.content if isinstance(envelope.content, bytes) else str(envelope.content).encode()
         replies = [
             await asyncio.to_thread(receive, self._app, raw, recipient, envelope.mail_from or "")

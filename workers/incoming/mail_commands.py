@@ -89,7 +89,7 @@ def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
     written = split_words(line)
     if len(written) > MAX_INVITATION_ANSWER_WORDS:
         return None
-    is_denial = not words.table.never.isdisjoint(word.casefold() for word in written)
+    is_denial = any(word.casefold() in words.table.never for word in written)
     for candidate in (written, remove_small_words(written, words)):
         verb = find_verb(candidate, ("sit", "agree", "refuse"), words)
         if verb == "refuse":
@@ -101,12 +101,12 @@ def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
 
 
 def _is_rematch_request(line: str, words: Vocabulary) -> bool:
-    """Return whether a line only says that the game should be played again."""
+    """Return whether a line only asks for another game, perhaps with small words such as “please” behind."""
     written = split_words(line)
-    if not find_verb(written, (REMATCH.verb,), words):
+    if find_verb(written, (REMATCH.verb,), words) is None:
         return False
-    rest = written[count_verb_words(written, REMATCH.verb, words) :]
-    return all(word.casefold() in words.table.small for word in rest)
+    verb_length = count_verb_words(written, REMATCH.verb, words)
+    return all(word.casefold() in words.table.small for word in written[verb_length:])
 
 
 def _is_consent(line: str, menu: Menu, words: Vocabulary) -> bool:

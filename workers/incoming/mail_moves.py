@@ -115,7 +115,7 @@ def play_next_mail(app: App, skipped: set[str] | None = None) -> StepResult:
 
 
 def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None) -> Sequence[Mail]:
-    """Lock the next mail with the row of its table, but none of skipped tables; with `table`, only a mail to it."""
+    """Lock the next mail, of no skipped table or of `table` alone, with its table's row; empty if there is none."""
     statement = CLAIM.where(table_rows.c.id.not_in(skipped))
     return db.execute(statement if table is None else statement.where(table_rows.c.id == table)).all()
 
@@ -230,8 +230,8 @@ def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary
 
 
 def _parse_order(locked: LockedTable, seat: int, line: str, vocabulary: Vocabulary) -> ConditionalOrder | None:
-    """Parse an order that waits for moves of others; None for a line that has no “if” among its first two words."""
-    if vocabulary.table.conditions.isdisjoint(word.casefold() for word in line.split()[:2]):
+    """Parse an order that waits for moves of others; None if no “if” is in the first two words, or the line is talk."""
+    if not any(word.casefold() in vocabulary.table.conditions for word in line.split()[:2]):
         return None
     order = mail_orders.parse_order(line, vocabulary)
     return order if order and mail_orders.is_about_moves(locked, seat, order, vocabulary) else None
@@ -323,6 +323,7 @@ def _play_command(progress: Progress, mail: Mail, line: str, move: Move) -> Prog
 
 
 def _make_status_line(locked: LockedTable, mail: Mail, line: str) -> LineResult:
+    """The result of `status`, with the seat's orders; the letter adds the rest."""
     orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat)
     listed = "; ".join(f"{order.id}: {order.move}" for order in orders)
     why = Sentence("Your orders: {orders}", {"orders": listed}) if orders else Sentence()
@@ -373,6 +374,7 @@ def _make_seat_command(progress: Progress, mail: Mail, text: str) -> SeatCommand
 
 
 def _store_submission(progress: Progress, mail: Mail, text: str, verdict: Verdict) -> None:
+    """Store a move of a mail as a submission that has its verdict."""
     key = f"{mail.key}/{len(progress.lines)}"
     row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": text}
     row |= {**make_verdict_columns(verdict), "by_mail": True, "at": progress.locked.app.now()}

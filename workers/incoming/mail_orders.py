@@ -37,7 +37,10 @@ class ConditionalOrder(Struct, frozen=True):
 
 
 def parse_order(line: str, words: Vocabulary) -> ConditionalOrder | None:
-    """Split a line that begins with “if” and has a “then”, or a comma in its place; None for any other line."""
+    """Split a line that begins with “if” and has a “then”, or a comma in its place; None for any other line.
+
+    The word “order” may be before the “if”.
+    """
     written = line.split()
     plain = [" ".join(split_words(word)).casefold() for word in written]
     order_names = {name.casefold() for name in ("order", *words("order"))}
@@ -48,11 +51,12 @@ def parse_order(line: str, words: Vocabulary) -> ConditionalOrder | None:
     places_of_then = [place for place in range(1, len(plain)) if plain[place] in words.table.consequences]
     if places_of_then:
         then = places_of_then[0]
-        given, own = " ".join(written[1:then]), " ".join(written[then + 1 :])
+        condition, own_move = " ".join(written[1:then]), " ".join(written[then + 1 :])
     else:
-        given, _, own = " ".join(written[1:]).rpartition(", ")
-    parts = tuple(part.strip(" ,:") for part in AND.split(given) if part.strip(" ,:"))
-    return ConditionalOrder(parts, own) if parts and own else None
+        condition, _, own_move = " ".join(written[1:]).rpartition(", ")
+    moves_of_others = [part.strip(" ,:") for part in AND.split(condition)]
+    given = tuple(filter(None, moves_of_others))
+    return ConditionalOrder(given, own_move) if given and own_move else None
 
 
 def store_order(
@@ -176,8 +180,8 @@ def _make_question(locked: LockedTable, seat: int, part: str, is_own: bool) -> R
 def _parse_part(part: str, menu: Menu, words: Vocabulary) -> Move | None:
     """Return the move of the first way to read a part that has one; None if there is none."""
     written = [word.strip(",:") for word in part.split()]
-    if not words.table.never.isdisjoint(word.casefold() for word in written):
-        return None
+    if any(word.casefold() in words.table.never for word in written):
+        return None  # it denies the move: “not A3”
     for text in _iter_readings(written, words) if menu else ():
         move = parse_move_line(text, menu, words)
         if isinstance(move, Move) and any(entry.verb == move.verb for entry in menu):

@@ -207,7 +207,7 @@ def _is_announcement(head: str, words: Vocabulary) -> bool:
 def _is_about_other(head: str, words: Vocabulary) -> bool:
     """Return whether words before a colon name a player or deny the move: “Bert thinks”, “not yet”."""
     names = {part.casefold() for name in words.names for part in name.split()}
-    return not names.isdisjoint(word.casefold() for word in split_words(head)) or _has_negation(head, words)
+    return any(word.casefold() in names for word in split_words(head)) or _has_negation(head, words)
 
 
 def _iter_behind_colon(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
@@ -219,7 +219,7 @@ def _iter_behind_colon(line: str, menu: Menu, words: Vocabulary) -> Iterator[str
 
 
 def _has_negation(sentence: str, words: Vocabulary) -> bool:
-    return not words.table.never.isdisjoint(word.casefold() for word in split_words(sentence))
+    return any(word.casefold() in words.table.never for word in split_words(sentence))
 
 
 def _join_meaningful_words(sentence: str, menu: Menu, words: Vocabulary) -> str:

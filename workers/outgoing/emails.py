@@ -113,8 +113,9 @@ def _parse_header(name: str, text: str) -> tuple[str, Any]:
 
 @functools.lru_cache(CACHED_HEADERS)
 def _fold_part_header(name: str, text: str, linesep: str) -> str:
-    """Write a header of a part, which has no more than seven bits; most are the same in all letters."""
-    return str(EmailPolicy(linesep=linesep).fold(name, _parse_header(name, text)[1]))
+    """Write a header of a part, whose text is ASCII only; most are the same in all letters."""
+    _name, header = _parse_header(name, text)
+    return str(EmailPolicy(linesep=linesep).fold(name, header))
 
 
 @functools.cache

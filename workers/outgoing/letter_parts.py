@@ -229,7 +229,9 @@ def write_commands(draft: TableDraft) -> str:
 
 def build_footer(draft: TableDraft) -> Footer:
     """Return the foot of a letter from a table."""
-    row, _, organiser = draft.snapshot.row, draft.translator.gettext, draft.organiser
+    _ = draft.translator.gettext
+    row = draft.snapshot.row
+    organiser = draft.organiser  # empty if that is the reader
     return Footer(
         receipt=row.head,
         length=row.length,
@@ -296,7 +298,7 @@ def _write_outcome(draft: TableDraft, line: LineResult, hint_length: int) -> str
             )
         case "said":
             return translator.gettext("Said at the table.")
-        case "pause":
+        case "pause":  # that the table cannot make now
             return translator.gettext("This table cannot be paused now.")
         case "hint":
             return _write_hint(translator, hint_length)

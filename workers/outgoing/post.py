@@ -211,12 +211,9 @@ def settle_sent(app: App, letter: ClaimedLetter, refusal: emails.Refusal | None)
 
 
 def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
-    """Record what happens to a letter that is not sent now; return False if it is to be sent.
-
-    In any case, a turn of a reader to whom another channel brings digests schedules the next digest.
-    """
+    """Record what happens to a letter that is not sent now; return False if it is to be sent."""
     if letter.owed.has_digest_channel and letter.owed.kind is TURN:
-        schedule_digest(app, letter)
+        schedule_digest(app, letter)  # for that channel; the letter goes its own way below
     outcome = find_obstacle(letter)
     if letter.starts > MAX_STARTS:
         outcome = "given up: the process that wrote it ended several times"
@@ -231,8 +228,10 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
         move_to_digest(app, letter)
     elif letter.owed.kind.waits and (until := find_end_of_wait(app, letter)):
         postpone(app, letter, until)
+    elif letter.owed.kind.is_limited:
+        return settle_over_limit(app, letter)
     else:
-        return letter.owed.kind.is_limited and settle_over_limit(app, letter)
+        return False
     return True
 
 

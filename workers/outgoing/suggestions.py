@@ -155,7 +155,7 @@ class MoveWriter:
 
     def _write_word(self, word: str) -> str:
         is_verb = word in self._own.game.verbs or word in self._own.table.verbs
-        return self.write_verb(word) if is_verb else self.write_token(word, ())
+        return self.write_verb(word) if is_verb else self.write_token(word, others=())
 
     def write_token(self, token: str, others: Sequence[str]) -> str:
         """Return a token; that of a seat is the player's name if no other token in its place is called so."""
@@ -211,6 +211,7 @@ class MoveWriter:
         return MoveLine(text, front, links, has_more)
 
     def _write_line(self, entry: MenuEntry, args: Sequence[str]) -> str:
+        """Return the verb of an entry and these tokens behind it, which may only begin a move."""
         tokens = (self.write_token(token, _list_tokens(entry, place)) for place, token in enumerate(args))
         return " ".join((self.write_verb(entry.verb), *tokens))
 
@@ -242,13 +243,14 @@ def _make_verb(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Sugg
 
 
 def _make_one_move_line(text: str, move: str) -> MoveLine:
-    return MoveLine(text, "", (MoveLink(text, move, text),))
+    return MoveLine(text, front="", links=(MoveLink(text, move, mail=text),))
 
 
 def _make_open_line(verb: str, rest: str, entry: MenuEntry) -> MoveLine:
-    """Make a line whose reader has to choose or fill in the rest."""
+    """Make a line whose reader has to choose or fill in the rest; `verb` is that of the entry in the reader's words."""
     text = f"{verb} {rest}"
-    return MoveLine(text, "", (MoveLink(text, entry.verb, f"{verb} "),))
+    link = MoveLink(text, move=entry.verb, mail=f"{verb} ")  # the reader goes on behind the blank
+    return MoveLine(text, front="", links=(link,))
 
 
 def _write_amount(entry: Subset, writer: MoveWriter) -> str:

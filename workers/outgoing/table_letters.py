@@ -204,10 +204,13 @@ def make_thread(draft: TableDraft, mail_id: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _make_id_end(draft: TableDraft) -> str:
-    """Return the end of the ids of letters to a seat: the host.
+    """Return the end of the ids of letters to a seat: the host, and a proof before it if all answers go to one address.
 
-    Where all answers go to one address, the proof before it, from the end of the subject's mark, shows that an answer
-    comes from the reader.
+    The proof shows that an answer comes from the reader; the mark of the subject ends with it, too.
     """
-    settings, proof = draft.app.settings, draft.addresses.mark.rpartition(".")[2]
-    return f".{proof}@{settings.mail_host}" if settings.answer_place == "subject" else f"@{settings.mail_host}"
+    settings = draft.app.settings
+    host = f"@{settings.mail_host}"
+    if settings.answer_place != "subject":
+        return host
+    proof = draft.addresses.mark.rpartition(".")[2]
+    return f".{proof}{host}"
