@@ -1,7 +1,8 @@
-// Pieces glide from where they were to where they are, and points float from the piece that moved to the score. A piece
-// is known by its kind, for equal ones look alike: those that stay are matched first, then each goes the shortest way.
-// A piece that is new comes from its player, or is set down, and one that is gone goes home, or is lifted off. What the
-// page has put on the board before the verdict does not glide there again.
+// Pieces glide from where they were to where they are, and points float from the piece that moved to the score.
+//
+// A piece is known by its kind, for equal ones look alike: those that stay are matched first, then each goes the
+// shortest way. A piece that is new comes from its player, or is set down, and one that is gone goes home, or is lifted
+// off. What the page has put on the board before the verdict does not glide there again.
 
 import { reducedMotion } from "./device.js";
 import { findWay, timeWay } from "./route.js";
@@ -11,6 +12,7 @@ import { findWay, timeWay } from "./route.js";
 
 const GLIDE_MS = 260;
 const LIFTED = 1.35; // the size of a piece before it is set down
+const FAINT = 0.2; // the opacity of a piece that comes home
 const FLOAT_MS = 900;
 const STEPS = 32; // of a trail or a road
 const CLOSE = 4; // units between a piece and where it was, so that it need not glide
@@ -18,7 +20,7 @@ const CLOSE = 4; // units between a piece and where it was, so that it need not 
 const LOCATED = "[data-piece]:not(.left), [data-laid], [data-goes], [data-ghost].pending";
 
 /**
- * Return where the pieces are.
+ * Return where the pieces of a world are, each by the transform that puts it there.
  * @param {Element | null} world @returns {Placement}
  */
 export function locatePieces(world) {
@@ -34,27 +36,37 @@ export function locatePieces(world) {
 }
 
 /**
- * Let the pieces of a world glide from where they were. Return the one that moved last; null if none did, or if the
- * reader wants less motion.
- * @param {Placement} before @param {Element} world
+ * Let the pieces of a world glide from where they were. Return the one that moved last, which may be there already
+ * since the move was sent; null if none moved, and for players who prefer reduced motion.
+ * @param {Placement} before @param {Element} world @param {number} time ms
  */
 export function glide(before, world, time = GLIDE_MS) {
+  if (reducedMotion.matches) return null;
   let last = null;
-  if (reducedMotion.matches) return last;
   const after = locatePieces(world);
-  const added = [...(before.get("") ?? [])];
-  for (const kind of [...new Set([...before.keys(), ...after.keys()])].filter(Boolean)) {
+  const withoutKind = [...(before.get("") ?? [])];
+  const kinds = new Set([...before.keys(), ...after.keys()]);
+  kinds.delete("");
+  for (const kind of kinds) {
     const olds = [...(before.get(kind) ?? [])];
-    const pairs = (after.get(kind) ?? []).map((one) => ({ one, old: takeClose(olds, one) ?? takeClose(added, one) }));
-    const moved = pairs.filter(({ old }) => !old).map(({ one }) => one);
+    const pairs = pairClose(after.get(kind) ?? [], olds, withoutKind);
+    const moved = pairs.filter(({ old }) => !old);
     const source = findPlayer(kind, world);
-    for (const one of moved) animate(one, takeNearest(olds, one) ?? source, world, time);
+    for (const { one } of moved) animate(one, takeNearest(olds, one) ?? source, world, time);
     for (const old of olds) lift(old, world, time);
-    // A piece of a sent move has moved, too, though it is there already.
-    last = pairs.findLast(({ old }) => !old || old.piece.matches(".pending"))?.one.piece ?? last;
+    const lastOfKind = pairs.findLast(({ old }) => !old || old.piece.matches(".pending"));
+    if (lastOfKind) last = lastOfKind.one.piece;
   }
   return last;
 }
+
+/**
+ * Pair each piece with the old one that was at the same place, which is removed from its list; with null if none was.
+ * @param {Placed[]} all @param {Placed[]} olds of the same kind
+ * @param {Placed[]} withoutKind old ones that may be of this kind
+ */
+const pairClose = (all, olds, withoutKind) =>
+  all.map((one) => ({ one, old: takeClose(olds, one) ?? takeClose(withoutKind, one) }));
 
 /**
  * Return the place on the board of the player who brings a new piece, if its kind begins with a seat; otherwise null.
@@ -68,7 +80,10 @@ function findPlayer(kind, world) {
   return new DOMPoint(chip.left + chip.width / 2, chip.top + chip.height / 2).matrixTransform(toScreen.inverse());
 }
 
-/** @param {Placed} placed */
+/**
+ * Return the keyframe of a piece in the air: it is larger, with its middle where it was, and cannot be seen.
+ * @param {Placed} placed
+ */
 const makeLifted = ({ x, y }) => ({
   opacity: 0,
   scale: LIFTED,
@@ -77,7 +92,7 @@ const makeLifted = ({ x, y }) => ({
 
 /**
  * Show a piece that is gone for a moment, while it goes home or disappears.
- * @param {Placed} old @param {Element} world @param {number} time
+ * @param {Placed} old @param {Element} world @param {number} time ms
  */
 function lift(old, world, time) {
   const gone = /** @type {SVGGElement} */ (old.piece.cloneNode(true));
@@ -85,19 +100,21 @@ function lift(old, world, time) {
   for (const name of Object.keys(gone.dataset)) delete gone.dataset[name];
   world.append(gone);
   const animation = home
-    ? go({ ...old, piece: gone }, old, home, world, 2 * time, { opacity: 0.2 })
+    ? go({ ...old, piece: gone }, old, home, world, 2 * time, { opacity: FAINT })
     : gone.animate([{ opacity: 1 }, makeLifted(old)], { duration: time, easing: "ease-in" });
   animation.onfinish = () => gone.remove();
 }
 
 /**
- * Return where a piece goes when it leaves the board: to its player, or to the point that it names; null for others.
+ * Return where a piece goes when it leaves the board: to the point that it names as its home, or to its player if that
+ * is empty; null if it has no home.
  * @param {SVGGElement} piece @param {Element} world
  */
 function findHome({ dataset: { piece = "", home } }, world) {
   if (home === undefined) return null;
+  if (home === "") return findPlayer(piece, world);
   const [x, y] = home.split(" ").map(Number);
-  return home ? { x, y } : findPlayer(piece, world);
+  return { x, y };
 }
 
 /**
@@ -120,33 +137,38 @@ function takeNearest(olds, one) {
 }
 
 /**
- * Let a piece go its way; set it down if it is new.
- * @param {Placed} placed @param {DOMPointInit | null} old @param {Element} world @param {number} time
+ * Let a piece go from a place to where it is; set it down if there is no such place.
+ * @param {Placed} placed @param {DOMPointInit | null} from @param {Element} world @param {number} time ms
  */
-function animate(placed, old, world, time) {
-  if (old) go(placed, old, placed, world, time);
+function animate(placed, from, world, time) {
+  if (from) go(placed, from, placed, world, time);
   else placed.piece.animate([makeLifted(placed), {}], { duration: time, easing: "ease-out" });
 }
 
 /**
- * Let a piece go from one place to another, along a trail or a road if there is one.
+ * Let a piece go from one place to another, along a trail or a road if there is one, which takes twice the time.
  * @param {Placed} placed @param {DOMPointInit} from @param {DOMPointInit} to
- * @param {Element} world @param {number} time
+ * @param {Element} world @param {number} time ms
  * @param {Keyframe} [end] how it is at last
  */
 function go({ piece, x, y }, from, to, world, time, end = {}) {
-  const [trail, road] = ["path.trail", "[data-road]"].map((path) => samplePath(world.querySelector(path)));
+  const trail = samplePath(world.querySelector("path.trail"));
+  const road = samplePath(world.querySelector("[data-road]"));
   const way = findWay(from, to, trail, road);
   const offsets = timeWay(way);
   const frames = way.map((step, index) => ({
     translate: `${step.x - x}px ${step.y - y}px`,
     offset: offsets[index],
-    ...(index === way.length - 1 && end),
   }));
-  return piece.animate(frames, { duration: time * (way.length > 2 ? 2 : 1), easing: "ease-in-out" });
+  Object.assign(frames[frames.length - 1], end);
+  const isStraight = way.length === 2;
+  return piece.animate(frames, { duration: isStraight ? time : 2 * time, easing: "ease-in-out" });
 }
 
-/** @param {SVGPathElement | null} path */
+/**
+ * Return points at equal distances along a path, with both ends; none without a path.
+ * @param {SVGPathElement | null} path
+ */
 function samplePath(path) {
   const length = path?.getTotalLength?.();
   if (!path || !length) return [];
@@ -158,14 +180,17 @@ const findScores = () => [...document.querySelectorAll(".strip .score")];
 /** Return the scores that are shown, by seat. */
 export const readScores = () => findScores().map((one) => one.textContent);
 
-/** @param {string[]} scores by seat */
+/**
+ * Show other scores, such as those of an earlier moment.
+ * @param {string[]} scores by seat
+ */
 export function showScores(scores) {
   for (const [seat, score] of findScores().entries()) score.textContent = scores[seat];
 }
 
 /**
- * Let the points of each seat float to its score, from a piece or from the middle of the board.
- * @param {(string | null)[]} before the scores before them @param {Element | null} piece
+ * Let the points that each seat has gained or lost float to its score, from a piece or from the middle of the board.
+ * @param {(string | null)[]} before the scores before, by seat @param {Element | null} piece
  */
 export function floatPoints(before, piece) {
   if (reducedMotion.matches) return;
@@ -175,7 +200,10 @@ export function floatPoints(before, piece) {
   }
 }
 
-/** @param {Element} score @param {Element} from @param {string} text */
+/**
+ * Let a text appear in the middle of one element, float to the middle of a score, and disappear.
+ * @param {Element} score @param {Element} from @param {string} text
+ */
 function floatTo(score, from, text) {
   const points = document.createElement("span");
   points.className = "gain";
@@ -188,7 +216,7 @@ function floatTo(score, from, text) {
   });
   const frames = [
     { transform: start, opacity: 0 },
-    { transform: start, opacity: 1, offset: 0.3 },
+    { transform: start, opacity: 1, offset: 0.3 }, // it can be read before it goes
     { transform: end, opacity: 1 },
   ];
   points.animate(frames, { duration: FLOAT_MS, easing: "ease-in" }).onfinish = () => points.remove();

@@ -1,21 +1,24 @@
 // A choice in words: what is chosen so far, what can be done, and the names of spots and buttons. No DOM.
 
-import { findNextTokens, findObstacle, findPossible, isBegun } from "./choice.js";
+import { findNextTokens, findPossible, isBegun } from "./choice.js";
 import { dedupe } from "./menu.js";
 
 /**
  * @typedef {import("./choice.js").State} State
  * @typedef {import("./menu.js").Entry} Entry
  *
+ * Why a spot cannot be chosen: it is in no move, it comes later in a move, or another choice excludes it.
+ * @typedef {"never" | "later" | "other"} Obstacle
+ *
  * @typedef {object} Words sentences in the reader's language
- * @property {string} touch
- * @property {string} colon
- * @property {string} whole
- * @property {string} turn
- * @property {string} undo
- * @property {string} can
- * @property {string} chosen
- * @property {Record<import("./choice.js").Obstacle, string>} not
+ * @property {string} touch where something on the board can be touched
+ * @property {string} colon with the blank that the language puts before it
+ * @property {string} whole on the button that sends a move
+ * @property {string} turn on the button that turns the ghost
+ * @property {string} undo on the button that stops a move before it is sent
+ * @property {string} can of a spot that can be chosen
+ * @property {string} chosen of a spot that is chosen
+ * @property {Record<Obstacle, string>} not why a spot cannot be chosen
  */
 
 /** @param {State} state @param {string} verb @param {string} token */
@@ -41,9 +44,12 @@ function describeMove(state, { verb, items }, words) {
 export function describeChoice(state, words) {
   const { first, verb, tokens } = state;
   if (!isBegun(state)) return "";
-  const isEmpty = first && verb === null && !tokens.length;
-  const own = isEmpty ? describeNext(state) : findPossible(state).map((entry) => describeMove(state, entry, words));
-  return [first && describeChoice(first, words), dedupe(own).join(" / ")].filter(Boolean).join("; ");
+  const isSecondEmpty = first !== null && verb === null && !tokens.length;
+  const own = isSecondEmpty
+    ? describeNext(state)
+    : findPossible(state).map((entry) => describeMove(state, entry, words));
+  const firstMove = first ? describeChoice(first, words) : "";
+  return [firstMove, dedupe(own).join(" / ")].filter(Boolean).join("; ");
 }
 
 /**
@@ -69,9 +75,9 @@ const describeNext = (state) =>
  */
 export function describeMenu(state, words) {
   const verbs = dedupe(state.menu.map(({ verb }) => labelVerb(state, verb))).join(" · ");
-  const isJoined = state.spots.some((spot) => spot.token.includes(" "));
+  const hasJoined = state.spots.some((spot) => spot.token.includes(" ")); // whose tokens are no spots of their own
   const drawn = new Set(state.spots.map((spot) => spot.token));
-  const canTouch = findNextTokens(state).some((token) => isJoined || drawn.has(token));
+  const canTouch = findNextTokens(state).some((token) => hasJoined || drawn.has(token));
   return canTouch ? `${verbs}. ${words.touch}` : verbs;
 }
 
@@ -82,7 +88,8 @@ export function describeMenu(state, words) {
 export function labelButton(state, { kind, verb, token }, words) {
   if (kind === "turn") return `⟳ ${words.turn}`;
   if (kind === "token") return labelToken(state, verb, token);
-  const entry = kind === "move" && findPossible(state).find((one) => one.verb === verb);
+  if (kind === "verb" || kind === "end") return labelVerb(state, verb);
+  const entry = findPossible(state).find((one) => one.verb === verb);
   return entry ? describeMove(state, entry, words) : labelVerb(state, verb);
 }
 
@@ -107,7 +114,19 @@ export function nameSpot(state, token, what = "") {
 }
 
 /**
- * Return why a spot cannot be chosen now, and the paragraph of the rules that says so, or an empty one.
+ * Return why a spot cannot be chosen now.
+ * @param {State} state @param {import("./choice.js").Spot} spot @returns {Obstacle}
+ */
+function findObstacle(state, spot) {
+  /** @type {(row: string[]) => boolean} */
+  const containsSpot = (row) => spot.token.split(" ").every((word) => row.includes(word));
+  const rows = state.menu.flatMap(({ options, items }) => options ?? [items ?? []]);
+  if (!rows.some(containsSpot)) return "never";
+  return state.tokens.length ? "other" : "later";
+}
+
+/**
+ * Return in words why a spot cannot be chosen now, and the paragraph of the rules that says so; empty if there is none.
  * @param {State} state @param {import("./choice.js").Spot} spot @param {Words} words
  */
 export function explainRefusal(state, spot, words) {

@@ -2,7 +2,7 @@
 //
 // `start` makes the first state, `touch` and `press` the next ones, and `offers` says what the page shows of a state.
 
-import { dedupe, findNext, findRows, fits, isWhole } from "./menu.js";
+import { dedupe, findNext, findRows, fits, isBare, isWhole } from "./menu.js";
 
 /**
  * @typedef {import("./menu.js").Entry} Entry
@@ -34,8 +34,14 @@ import { dedupe, findNext, findRows, fits, isWhole } from "./menu.js";
  * An `end` makes a second move without any token, and sends both.
  * @typedef {{ lit: boolean, chosen: boolean }} Mark
  *
- * Why a spot cannot be chosen: it is in no move, it comes later in a move, or another choice excludes it.
- * @typedef {"never" | "later" | "other"} Obstacle
+ * @typedef {object} Offers what the page shows of a state
+ * @property {Map<Spot, Mark>} marks
+ * @property {Button[]} buttons that are needed
+ * @property {Entry[]} complete the entries of which a move is whole
+ * @property {boolean} isFinal whether exactly one move is whole, and nothing can be added to it or turned
+ * @property {boolean} canConfirm whether one button sends the moves; a button of kind `move` or `end` sends by itself
+ * @property {string[]} moves to send, in order: one, or two where a second is chosen; each is empty until it is whole
+ * @property {string[]} ghost where the ghost lies and how it is turned; empty where it is not shown
  */
 
 /**
@@ -63,17 +69,18 @@ export function touch(state, spot) {
   if (state.first?.spots.includes(spot)) return touch(state.first, spot);
   if (findGhostEntry(state) && spot.token === state.tokens[0]) return turn(state);
   const step = findStep(state, spot);
-  return step ? take(state, step) : (replace(state, spot) ?? { ...state, refused: spot });
+  if (step) return take(state, step);
+  return replace(state, spot) ?? { ...state, refused: spot };
 }
 
 /**
- * Return the state after a button of `offers` is pressed.
+ * Return the state after a button of `offers` is pressed; the same one for a `move`, which is whole already.
  * @param {State} state @param {Button} button @returns {State}
  */
 export function press(state, { kind, verb, token }) {
   if (kind === "turn") return turn(state.first ?? state);
   if (kind === "token") return take(state, { tokens: [...state.tokens, token] });
-  return kind === "verb" || kind === "end" ? take(state, { verb }) : state;
+  return kind === "move" ? state : take(state, { verb });
 }
 
 /**
@@ -121,10 +128,8 @@ export const findNextTokens = (state) =>
   dedupe(findPossible(state).flatMap((entry) => findNext(entry, state.tokens, state.early)));
 
 /**
- * Return what the page shows: the mark of each spot, the buttons that are needed, the entries of which a move is whole,
- * whether nothing can be added or changed any more, and the moves to send, empty until exactly one move is whole. They
- * are confirmed by one button, unless each way to end the second move has its own.
- * @param {State} state
+ * Return what the page shows of a state.
+ * @param {State} state @returns {Offers}
  */
 export function offers(state) {
   const { first, spots } = state;
@@ -136,7 +141,8 @@ export function offers(state) {
   const isFinal = isOnly && !findNextTokens(state).length && !findGhostEntry(state);
   const moves = (first ? [first, state] : [state]).map(formatMove);
   const buttons = listButtons(state);
-  const canConfirm = complete.length === 1 || (first !== null && buttons.every(({ kind }) => kind !== "end"));
+  const firstIsEnough = first !== null && buttons.every(({ kind }) => kind !== "end"); // it may be sent alone
+  const canConfirm = complete.length === 1 || firstIsEnough;
   return { marks, buttons, complete, isFinal, canConfirm, moves, ghost: findGhost(state) };
 }
 
@@ -147,18 +153,6 @@ export function offers(state) {
 function findGhost(state) {
   const base = state.first ?? state;
   return findGhostEntry(base) ? base.tokens : [];
-}
-
-/**
- * Return why a spot cannot be chosen now.
- * @param {State} state @param {Spot} spot @returns {Obstacle}
- */
-export function findObstacle(state, spot) {
-  /** @type {(list: string[]) => boolean} */
-  const has = (list) => spot.token.split(" ").every((word) => list.includes(word));
-  const isInMenu = state.menu.some(({ options, items }) => (options ?? [items ?? []]).some(has));
-  if (!isInMenu) return "never";
-  return state.tokens.length ? "other" : "later";
 }
 
 /**
@@ -183,11 +177,15 @@ function findWhole(state) {
 function findMark(state, spot) {
   if (state.first?.spots.includes(spot)) return findMark(state.first, spot);
   const chosen = isChosen(state, spot);
-  const turns = chosen && findGhostEntry(state) !== null && spot.token === state.tokens[0];
-  return { lit: turns || findStep(state, spot) !== null, chosen };
+  const turnsGhost = chosen && findGhostEntry(state) !== null && spot.token === state.tokens[0];
+  return { lit: turnsGhost || findStep(state, spot) !== null, chosen };
 }
 
-/** @param {State} state @param {Spot} spot */
+/**
+ * Say whether the tokens of a spot are chosen, or its verb alone. The blanks around them keep a token from being found
+ * within another one.
+ * @param {State} state @param {Spot} spot
+ */
 function isChosen({ verb, tokens, early }, spot) {
   const words = ` ${tokens.join(" ")} ${early ?? ""} `;
   return words.includes(` ${spot.token} `) || (!tokens.length && verb === spot.token);
@@ -209,7 +207,7 @@ function findGhostEntry(state) {
 }
 
 /**
- * Return how the ghost may be turned where it lies.
+ * Return how the ghost may be turned where it lies; empty where it is not shown.
  * @param {State} state
  */
 function findTurns(state) {
@@ -233,7 +231,7 @@ function findStep(state, spot) {
     : null;
 }
 
-/** @param {State} state @param {string} token @returns {Step | null} */
+/** @param {State} state @param {string} token a verb or one token of a move @returns {Step | null} */
 function findSingleStep(state, token) {
   const { menu, verb, tokens, early } = state;
   if (!tokens.length && verb === null && menu.some((entry) => entry.verb === token)) return { verb: token };
@@ -257,7 +255,7 @@ function findJoinedStep(state, words) {
   return null;
 }
 
-/** @param {State} state */
+/** Return the tokens of each spot that has several, with blanks between. @param {State} state */
 const listJoined = (state) => state.spots.map((spot) => spot.token).filter((token) => token.includes(" "));
 
 /**
@@ -272,15 +270,17 @@ function isPartOfSpots(state, entry, token) {
 }
 
 /**
- * Return the state after a step: the ghost is turned as it was before, and what needs no choice is added.
+ * Return the state after a step: a new ghost is turned as the last one was, or else in the first way that fits, and
+ * what needs no choice is added.
  * @param {State} state @param {Step} step @returns {State}
  */
 function take(state, step) {
   const next = change(state, step);
   if (next.early !== null && next.tokens.includes(next.early)) next.early = null;
   const turns = next.tokens.length === 1 ? findTurns(next) : [];
+  if (!turns.length) return fillIn(next);
   const turned = turns.find((one) => one === state.turned) ?? turns[0];
-  return fillIn(turned === undefined ? next : change(next, { tokens: [...next.tokens, turned] }));
+  return fillIn(change(next, { tokens: [...next.tokens, turned] }));
 }
 
 /**
@@ -289,14 +289,16 @@ function take(state, step) {
  */
 function fillIn(state) {
   const { tokens, early } = state;
-  const [entries, rest] = [findPossible(state), findNextTokens(state)];
+  const entries = findPossible(state);
+  const nextTokens = findNextTokens(state);
   if (entries.some((entry) => isWhole(entry, tokens))) return state;
   if (early !== null) {
     const [row] = entries.flatMap((entry) => findRows(entry, tokens, early));
-    return fillIn(change(state, { tokens: row.slice(0, row.indexOf(early, tokens.length) + 1), early: null }));
+    const place = row.indexOf(early, tokens.length);
+    return fillIn(change(state, { tokens: row.slice(0, place + 1), early: null }));
   }
-  if (!tokens.length || rest.length !== 1 || entries.some((entry) => entry.items)) return state;
-  return fillIn(change(state, { tokens: [...tokens, rest[0]] }));
+  if (!tokens.length || nextTokens.length !== 1 || entries.some((entry) => entry.items)) return state;
+  return fillIn(change(state, { tokens: [...tokens, nextTokens[0]] }));
 }
 
 /**
@@ -317,23 +319,26 @@ export const isLast = (state, spot) =>
   isChosen(state, spot) && state.tokens.length > 0 && state.tokens.at(-1) === spot.token.split(" ").at(-1);
 
 /**
- * Return the state in which a spot takes the place of what is chosen: it may have been possible a few tokens earlier.
- * What was chosen last is given up. Return null if the spot is in no move that begins like this one.
+ * Return the state after a spot is touched that nothing can follow from: it is given up, or takes the place of what is
+ * chosen. Return null if the spot is in no move that begins with any of the tokens chosen so far.
  * @param {State} state @param {Spot} spot @returns {State | null}
  */
 function replace(state, spot) {
   const { tokens } = state;
-  const words = spot.token.split(" ");
-  if (findPossible(state).some((entry) => entry.items) && tokens.includes(words[0])) {
-    return change(state, { tokens: tokens.toSpliced(tokens.lastIndexOf(words[0]), 1) });
+  const [word] = spot.token.split(" ");
+  // Of items, which have no order, each can be given up; of words in order only the last.
+  if (tokens.includes(word) && findPossible(state).some((entry) => entry.items)) {
+    return change(state, { tokens: tokens.toSpliced(tokens.lastIndexOf(word), 1) });
   }
   if (isLast(state, spot)) return change(state, { tokens: tokens.slice(0, -1), early: null });
+  // It may have been possible a few tokens earlier.
   for (let length = tokens.length - 1; length >= 0; length -= 1) {
     const shorter = change(state, { tokens: tokens.slice(0, length), early: null });
     const step = findStep(shorter, spot);
     if (step) return take(shorter, step);
   }
   if (tokens.length || (state.verb === null && state.early === null)) return null;
+  // Only a verb or an early token is chosen: it is given up in any case.
   const empty = change(state, { verb: null, early: null });
   const step = findStep(empty, spot);
   return step ? take(empty, step) : empty;
@@ -353,29 +358,24 @@ function listButtons(state) {
 /** @param {Button["kind"]} kind @param {string} verb @returns {Button} */
 const makeButton = (kind, verb, token = "") => ({ kind, verb, token });
 
-/**
- * Return the button that turns the ghost, if it can be turned.
- * @param {State | null} state
- */
+/** Return the button that turns the ghost, if it can be turned in more than one way. @param {State | null} state */
 function listTurns(state) {
   return state && findTurns(state).length > 1 ? [makeButton("turn", state.ghost ?? "")] : [];
 }
 
-/** @param {Entry} entry whose verb alone may be a move */
-const isBare = (entry) => entry.options?.some((row) => !row.length) ?? false;
-
 /**
- * Return a button for each next token that no spot chooses, alone or as the first or last of several.
+ * Return a button for each next token that no spot chooses, alone or as the first or last of several. A verb that may
+ * be a move alone has a button of its own at first, and none for its tokens.
  * @param {State} state
  */
 function listTokens(state) {
   const { verb, tokens, early, spots } = state;
   const isEmpty = !tokens.length && verb === null;
-  const joined = listJoined(state);
+  const joined = listJoined(state).map((words) => words.split(" "));
   /** @param {string} token */
   const hasSpot = (token) =>
     spots.some((spot) => spot.token === token) ||
-    joined.some((words) => words.split(" ").at(-1) === token || (!tokens.length && words.startsWith(`${token} `)));
+    joined.some((words) => words.at(-1) === token || (!tokens.length && words[0] === token));
   /** @type {Map<string, Button>} */
   const found = new Map();
   for (const entry of findPossible(state).filter((one) => !(isEmpty && isBare(one)))) {
@@ -387,7 +387,7 @@ function listTokens(state) {
 }
 
 /**
- * Return a button for each verb that may be a move alone and has no spot.
+ * Return a button for each verb that may be a move alone and has no spot, while nothing is chosen.
  * @param {State} state
  */
 function listVerbs({ menu, verb, tokens, spots, first }) {

@@ -59,6 +59,12 @@ export function fits(entry, tokens, early = null) {
 }
 
 /**
+ * Say whether the verb of an entry alone may be a move.
+ * @param {Entry} entry
+ */
+export const isBare = ({ options }) => options?.some((row) => !row.length) ?? false;
+
+/**
  * Say whether `tokens` are a whole move of an entry.
  * @param {Entry} entry @param {string[]} tokens
  */
