@@ -11,13 +11,20 @@ addEventListener("click", (event) => {
   localStorage.setItem("hidden", root.dataset.hidden);
 });
 
-// A paragraph of the rules opens where it is cited; the script for it is loaded when it is first needed.
+// An address is shared or copied by its button; as below, the script is loaded when it is first needed.
 addEventListener("click", (event) => {
-  const link = event.target.closest("a.rule");
-  const button = event.target.closest("[data-ask]");
-  const shared = event.target.closest("[data-share]");
-  if (shared) import("./share.js").then(({ share }) => share(shared));
-  if ((!link && !button) || event.ctrlKey || event.metaKey) return;
+  const button = event.target.closest("[data-share]");
+  if (button) import("./share.js").then(({ share }) => share(button));
+});
+
+// A paragraph of the rules opens where it is cited, or is that of the thing which is touched after “What is this?”.
+addEventListener("click", (event) => {
+  const citation = event.target.closest("a.rule");
+  const question = event.target.closest("[data-ask]");
+  if ((!citation && !question) || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  import("./rule-dialog.js").then((rules) => (link ? rules.open(link.href) : rules.askForThing(button.dataset.ask)));
+  import("./rule-dialog.js").then((rules) => {
+    if (citation) rules.open(citation.href);
+    else rules.askForThing(question.dataset.ask);
+  });
 });

@@ -11,9 +11,9 @@ let connection = null;
 let address = "";
 /** @type {() => Promise<boolean | void>} */
 let checkOnce;
-let fruitless = 0; // checks without news
+let fruitless = 0; // checks without news, since the last news
 let isChecking = false;
-let isDue = false;
+let isDue = false; // whether something may have happened since the last check began
 
 /**
  * Call `check` whenever there may be news; return a function that calls it at once.
@@ -24,13 +24,13 @@ export function watch(url, check) {
   document.addEventListener("visibilitychange", onVisibility);
   // After the back button the browser may show the page as it was.
   const [navigation] = performance.getEntriesByType("navigation");
-  if (/** @type {PerformanceNavigationTiming} */ (navigation)?.type === "back_forward") checkAll();
+  if (/** @type {PerformanceNavigationTiming} */ (navigation)?.type === "back_forward") checkNow();
   setTimeout(poll, QUICK_MS);
-  return checkAll;
+  return checkNow;
 }
 
-/** Check one time after another: what arrives during a check is looked at after it. */
-async function checkAll() {
+/** Check at once, or again after the check that is running; not while the page is hidden. */
+async function checkNow() {
   isDue = true;
   if (isChecking) return;
   isChecking = true;
@@ -43,26 +43,28 @@ async function checkAll() {
 }
 
 /** Open the connection while the page is seen, and close it while it is hidden. */
-function connect() {
+function updateConnection() {
   if (document.hidden) {
     connection?.close();
     connection = null;
   } else if (!connection) {
     connection = new EventSource(address);
-    connection.onopen = connection.onmessage = checkAll;
+    connection.onopen = checkNow;
+    connection.onmessage = checkNow;
   }
 }
 
+/** Check now and then, rarely while the connection is open, which tells of news by itself. */
 async function poll() {
-  const isOpen = connection?.readyState === EventSource.OPEN;
-  connect();
-  if (!isOpen) fruitless += 1;
-  await checkAll();
-  const pause = fruitless > PATIENCE ? SLOW_MS : QUICK_MS;
-  setTimeout(poll, isOpen ? CONNECTED_MS : pause);
+  const isConnected = connection?.readyState === EventSource.OPEN;
+  updateConnection();
+  if (!isConnected) fruitless += 1;
+  await checkNow();
+  const unconnectedMs = fruitless > PATIENCE ? SLOW_MS : QUICK_MS;
+  setTimeout(poll, isConnected ? CONNECTED_MS : unconnectedMs);
 }
 
 function onVisibility() {
-  if (connection || !document.hidden) connect();
-  checkAll();
+  updateConnection();
+  checkNow();
 }
