@@ -4,7 +4,7 @@
 export const SVG = "http://www.w3.org/2000/svg";
 const HALOS = ["halo wide", "halo under", "halo"];
 const OWN_LOOK = ["id", "style", "fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "opacity"];
-const SMALL = 40; // px; a smaller spot has thinner rings
+const SMALL_PX = 40; // a smaller spot has thinner rings
 
 /** @type {WeakMap<Element, string>} the mark that a spot has already */
 const marked = new WeakMap();
@@ -15,9 +15,9 @@ const marked = new WeakMap();
  */
 export function markSpot(spot, { lit, chosen }, label) {
   const live = lit || chosen;
-  const known = `${lit} ${chosen} ${label}`;
-  if (marked.get(spot) === known && spot.hasAttribute("role")) return; // a newer page takes the marks away
-  marked.set(spot, known);
+  const wanted = `${lit} ${chosen} ${label}`;
+  if (marked.get(spot) === wanted && spot.hasAttribute("role")) return; // a newer page takes the marks away
+  marked.set(spot, wanted);
   spot.classList.toggle("lit", lit);
   spot.classList.toggle("chosen", chosen);
   spot.setAttribute("role", "button");
@@ -35,7 +35,10 @@ export function markSpot(spot, { lit, chosen }, label) {
  */
 export const isDrawn = (spot) => spot instanceof SVGElement && spot.ownerSVGElement !== null;
 
-/** @param {Element} spot @param {boolean} live */
+/**
+ * Draw the rings around a spot and the area that is touched, if it is live; else only remove them.
+ * @param {Element} spot @param {boolean} live
+ */
 function drawHalo(spot, live) {
   for (const old of spot.querySelectorAll(":scope > .halo, :scope > .hit")) old.remove();
   const outline = spot.firstElementChild;
@@ -63,7 +66,7 @@ export function sizeHitAreas(root, scale, reach) {
   });
   for (const { hit, spot, box } of sizes) {
     const { x, y, width, height } = box;
-    spot.classList.toggle("small", Math.min(width, height) * scale < SMALL);
+    spot.classList.toggle("small", Math.min(width, height) * scale < SMALL_PX);
     const [wide, high] = [width, height].map((length) => Math.max(length, reach / scale));
     const area = { x: x + (width - wide) / 2, y: y + (height - high) / 2, width: wide, height: high };
     for (const [name, value] of Object.entries(area)) setChanged(hit, name, value.toFixed(1));

@@ -7,14 +7,16 @@ import { spread } from "./plan.js";
 /** @typedef {import("./stage.js").Box} Box */
 
 const RADIUS_PX = 12;
-const TOUCH_PX = 18;
+const BASELINE_PX = 5; // of the digits, below the middle
+const TOUCH_RADIUS_PX = 18;
+const LARGE_PX = 48; // a place that is larger has its number within it, and not on its corner
 const BESIDE_PX = 14; // between a piece and the middle of its number, across and up
 
-/** @param {string} name @param {Record<string, string>} attributes */
-function make(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+/** @param {string} name of an SVG element @param {Record<string, string>} attributes */
+function makeElement(name, attributes) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
 }
 
 /**
@@ -22,10 +24,10 @@ function make(name, attributes) {
  * @param {string} number
  */
 function makeBadge(number) {
-  const badge = make("g", { class: "badge", "aria-hidden": "true" });
-  const text = make("text", { y: "5", "text-anchor": "middle" });
+  const badge = makeElement("g", { class: "badge", "aria-hidden": "true" });
+  const text = makeElement("text", { y: String(BASELINE_PX), "text-anchor": "middle" });
   text.textContent = number;
-  badge.append(make("circle", { r: String(RADIUS_PX) }), text);
+  badge.append(makeElement("circle", { r: String(RADIUS_PX) }), text);
   return badge;
 }
 
@@ -33,7 +35,7 @@ export class Numbers {
   /** @param {import("./stage-view.js").StageView} stage */
   constructor(stage) {
     this.stage = stage;
-    this.layer = make("g", { class: "numbers" });
+    this.layer = makeElement("g", { class: "numbers" });
     /** @type {{ badge: Element, box: Box }[]} */
     this.badges = [];
     for (const spot of /** @type {NodeListOf<SVGElement>} */ (stage.svg.querySelectorAll("[data-mark]")))
@@ -61,7 +63,7 @@ export class Numbers {
     const beside = BESIDE_PX / this.stage.getScale();
     const badge = this.put(number, { x, y: y - beside, width: beside, height: 0 });
     badge.classList.add("touched");
-    badge.prepend(make("circle", { class: "area", r: String(TOUCH_PX) }));
+    badge.prepend(makeElement("circle", { class: "area", r: String(TOUCH_RADIUS_PX) }));
     badge.addEventListener("click", (event) => {
       event.stopPropagation();
       onTouch();
@@ -74,7 +76,8 @@ export class Numbers {
   resize() {
     const scale = this.stage.getScale();
     const points = this.badges.map(({ box }) => {
-      const inset = Math.min(box.width, box.height) * scale > 4 * RADIUS_PX ? RADIUS_PX / scale : 0;
+      const isLarge = Math.min(box.width, box.height) * scale > LARGE_PX;
+      const inset = isLarge ? RADIUS_PX / scale : 0;
       return { x: box.x + box.width - inset, y: box.y + inset };
     });
     for (const [index, right] of spread(points, scale).entries()) {

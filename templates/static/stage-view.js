@@ -29,6 +29,8 @@ const GLIDE_MS = 240;
 const DOUBLE_CLICK_ZOOM = 1.8;
 const DOUBLE_CLICK_MS = 1000; // a second click that comes later is not a double one
 const SETTLE_MS = 120; // after this a view is not moved any more
+const WHEEL_PACE = 0.0016; // of the zoom, for each px of a wheel
+const PINCH_PACE = 0.01; // the same for a pinch on a touchpad, which browsers report as a wheel with the control key
 
 export class StageView {
   /**
@@ -112,7 +114,8 @@ export class StageView {
   }
 
   /**
-   * Frame these parts of the drawing, unless all of them can be seen and touched as it is.
+   * Frame these parts of the drawing, unless the player has moved the view and all of them can be touched in it. Those
+   * with `data-beside` need not be told apart at first sight.
    * @param {Element[]} parts
    */
   frame(parts, slowly = true) {
@@ -161,13 +164,19 @@ export class StageView {
     this.move(fitWorld(this.measureStage()), true);
   }
 
-  /** @param {View} view */
+  /**
+   * Show a view that the player chose.
+   * @param {View} view
+   */
   move(view, slowly = false) {
     this.isMoved = true;
     this.go(view, slowly);
   }
 
-  /** @param {View} next */
+  /**
+   * Show a view at once, or glide there.
+   * @param {View} next
+   */
   go(next, slowly = true) {
     cancelAnimationFrame(this.animation);
     const [start, from] = [performance.now(), this.view];
@@ -181,7 +190,10 @@ export class StageView {
     this.animation = requestAnimationFrame(step);
   }
 
-  /** @param {View} next */
+  /**
+   * Show the nearest view that is possible in the window as it is now.
+   * @param {View} next
+   */
   draw(next) {
     const { svg, figure } = this;
     const stage = this.measureStage();
@@ -267,7 +279,7 @@ export class StageView {
   /** @param {WheelEvent} event */
   onWheel(event) {
     event.preventDefault();
-    const pace = event.ctrlKey ? 0.01 : 0.0016; // with the key it is a pinch on a touchpad
+    const pace = event.ctrlKey ? PINCH_PACE : WHEEL_PACE;
     this.zoom(Math.exp(-event.deltaY * pace), event.clientX, event.clientY);
   }
 

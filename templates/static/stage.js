@@ -18,6 +18,9 @@ const MARGIN_PX = 34; // kept free around what is framed
 const WORLD_MARGIN_PX = 4;
 const APART_PX = 24; // between two things that can be told apart by touch
 const FURTHEST = 0.8; // of the scale at which the whole world fits
+const MIN_ROOM_PX = 20; // of a window that is smaller than its margins
+const NEARLY_ALL = 0.8; // of the width and of the height
+const NEIGHBOUR_MARGIN_PX = 2; // at least, between an area that is touched and the middle of the next one
 
 /** @type {(value: number, low: number, high: number) => number} */
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -61,7 +64,7 @@ export function measureGap(boxes) {
  * @param {Stage} stage @param {Box} box
  */
 function fitScale({ window }, box, marginPx = MARGIN_PX) {
-  const [width, height] = [window.width, window.height].map((length) => Math.max(length - 2 * marginPx, 20));
+  const [width, height] = [window.width, window.height].map((length) => Math.max(length - 2 * marginPx, MIN_ROOM_PX));
   return Math.min(width / Math.max(box.width, 1), height / Math.max(box.height, 1));
 }
 
@@ -105,8 +108,8 @@ export function canTouch({ window, reach }, view, boxes) {
 }
 
 /**
- * Return the view after a choice changes: the best one, or the same if the player moved it and everything can still be
- * touched and told apart there.
+ * Return the view after a choice changes: the best one, or the very same if the player moved it and everything can
+ * still be touched and told apart there.
  * @param {Stage} stage @param {View | null} moved the view that the player moved; null if the view may be changed
  * @param {Box[]} boxes @param {number} gap @returns {View}
  */
@@ -192,10 +195,10 @@ export function findShown({ window }, { x, y, scale }) {
  * @param {Stage} stage @param {Box} shown
  */
 export const showsNearlyAll = ({ world }, shown) =>
-  shown.width > world.width * 0.8 && shown.height > world.height * 0.8;
+  shown.width > world.width * NEARLY_ALL && shown.height > world.height * NEARLY_ALL;
 
 /**
  * Say whether the areas that are touched would cover each other's middles.
  * @param {Stage} stage @param {View} view @param {number} gap
  */
-export const isCrowded = ({ reach }, view, gap) => gap * view.scale < reach / 2 + 2;
+export const isCrowded = ({ reach }, view, gap) => gap * view.scale < reach / 2 + NEIGHBOUR_MARGIN_PX;

@@ -5,6 +5,8 @@
 
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const CLOSER = 2; // the least factor by which a zoom tells two things apart
+const ASIDE = 2; // what is a px aside of an arrow key's direction counts as so many px further away
+const AHEAD_PX = 1; // what is not further ahead than this is not in the direction of the arrow key
 
 /** @param {Rectangle} box */
 const findCentre = ({ left, top, width, height }) => ({ x: left + width / 2, y: top + height / 2 });
@@ -25,11 +27,15 @@ export function pick(targets, x, y, reach) {
   const hits = targets.filter(({ hit }) => isHit(hit));
   const near = hits.map((target) => ({ target, far: measure(findCentre(target.hit), { x, y }) }));
   const [first, second] = near.sort((one, other) => one.far - other.far);
-  if (!second || second.far - first.far >= reach / 3) return { target: first?.target ?? null, zoom: null };
+  if (!first) return { target: null, zoom: null };
+  if (!second) return { target: first.target, zoom: null };
+  const isMuchNearer = second.far - first.far >= reach / 3;
+  if (isMuchNearer) return { target: first.target, zoom: null };
   const [one, other] = [findCentre(first.target.outline), findCentre(second.target.outline)];
   const apart = measure(one, other);
-  if (apart >= reach / 2) return { target: first.target, zoom: null };
-  const factor = Math.max(CLOSER, reach / 2 / apart);
+  const enough = reach / 2; // between two that are told apart without a zoom
+  if (apart >= enough) return { target: first.target, zoom: null };
+  const factor = Math.max(CLOSER, enough / apart);
   return { target: first.target, zoom: { factor, x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 } };
 }
 
@@ -44,7 +50,7 @@ export function findNeighbour(from, others, key) {
     const { x, y } = findCentre(other);
     const along = (x - start.x) * right + (y - start.y) * down;
     const across = Math.abs((x - start.x) * down) + Math.abs((y - start.y) * right);
-    return { index, along, far: along + 2 * across };
+    return { index, along, far: along + ASIDE * across };
   });
-  return ways.filter(({ along }) => along > 1).sort((one, other) => one.far - other.far)[0]?.index ?? -1;
+  return ways.filter(({ along }) => along > AHEAD_PX).sort((one, other) => one.far - other.far)[0]?.index ?? -1;
 }
