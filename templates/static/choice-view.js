@@ -27,6 +27,7 @@ let drags = null; // once the page was pressed
 
 const SEND_MS = 2000; // in which a move that needs no confirming can be stopped
 const TURNING_PAUSE_MS = 450; // after this the tile is no longer being turned
+const BESIDE_TOUCH_PX = 8; // between a touch and what is said of it
 
 /** @param {HTMLElement} element @returns {Spot} */
 const readSpot = ({ dataset }) => ({ token: dataset.token ?? "", early: "early" in dataset });
@@ -49,6 +50,7 @@ export class ChoiceView {
     /** @type {import("./choice-text.js").Words} */
     this.words = words;
     this.form = part("form.deed");
+    // In the bar: what is chosen or what can be done, the buttons of `offers`, the one that sends, the one that resets.
     /** @type {Record<string, any>} */
     this.bar = Object.fromEntries(["made", "what", "next", "confirm", "again"].map((name) => [name, part(`.${name}`)]));
     this.ghost = part("[data-ghost]");
@@ -57,9 +59,9 @@ export class ChoiceView {
     this.spots = readSpots(root.querySelectorAll(":is(.stage, .tray) [data-token]"));
     this.state = start(menu, [...this.spots.values()], this.ghost?.dataset.ghost, said);
     this.leaving = new AbortController();
-    this.sending = 0;
+    this.sending = 0; // the timer of a move that is sent without confirming
     this.hidePieces = () => {};
-    this.startOver = this.bar.again.innerHTML;
+    this.startOver = this.bar.again.innerHTML; // while that timer runs the button says “undo” instead
     this.form.addEventListener("submit", () => this.onSubmit(), { signal: this.leaving.signal });
     /** @type {import("./drag-view.js").Dragging | null} */
     this.dragging = null;
@@ -133,9 +135,17 @@ export class ChoiceView {
     this.stopSending();
     if (this.state.first && !state.first) this.lookahead?.hide();
     this.state = state;
-    if (!state.first) this.spots = new Map([...this.spots].filter(([, spot]) => state.spots.includes(spot)));
+    if (!state.first) this.keepSpots(state.spots);
     this.draw();
     this.lookAhead();
+  }
+
+  /**
+   * Forget all spots but these: those of a second move that is given up are off the page.
+   * @param {Spot[]} spots
+   */
+  keepSpots(spots) {
+    for (const [element, spot] of this.spots) if (!spots.includes(spot)) this.spots.delete(element);
   }
 
   /** @param {HTMLElement} element */
@@ -172,7 +182,9 @@ export class ChoiceView {
     if (!touched.closest("[data-stage]") || this.leaving.signal.aborted) return;
     /** @type {HTMLElement | null} */
     const reason = touched.closest("[data-why]");
-    this.tell(reason?.dataset.why ?? this.words.touch, new DOMRect(clientX - 8, clientY - 8, 16, 16));
+    const width = 2 * BESIDE_TOUCH_PX;
+    const around = new DOMRect(clientX - BESIDE_TOUCH_PX, clientY - BESIDE_TOUCH_PX, width, width);
+    this.tell(reason?.dataset.why ?? this.words.touch, around);
   }
 
   /**
@@ -240,24 +252,30 @@ export class ChoiceView {
   /** @param {Offers} now */
   drawBar({ buttons, complete, canConfirm, ghost }) {
     const { made, what, next, confirm, again } = this.bar;
-    const begun = this.isBegun();
-    [made.hidden, what.hidden, again.hidden] = [!begun, begun, !begun];
+    const isBegun = this.isBegun();
+    made.hidden = !isBegun;
+    what.hidden = isBegun;
+    again.hidden = !isBegun;
     const unseen = document.createElement("span");
     unseen.className = "unseen";
     unseen.textContent = ` ${describeGhost(this.state.first ?? this.state, ghost)}`;
     made.replaceChildren(describeChoice(this.state, this.words), ...(ghost.length ? [unseen] : []));
-    if (!begun) what.textContent = describeMenu(this.state, this.words);
+    if (!isBegun) what.textContent = describeMenu(this.state, this.words);
     next.replaceChildren(...buttons.map((button) => this.makeButton(button)));
     confirm.hidden = !canConfirm;
     confirm.textContent = labelConfirm(this.state, complete, this.words);
   }
 
-  /** @param {Offers} now */
+  /**
+   * Write into the form what would be sent, and what is chosen of the only move or, without its verb, of the first one.
+   * @param {Offers} now
+   */
   fillForm({ moves: [move, second = ""] }) {
-    const { first, verb } = this.state;
+    const { first, verb, tokens } = this.state;
     this.form.elements.move.value = move;
     this.form.dataset.second = second;
-    this.form.dataset.said = [first ? "" : (verb ?? ""), ...(first ?? this.state).tokens].join(" ");
+    const said = first ? ["", ...first.tokens] : [verb ?? "", ...tokens];
+    this.form.dataset.said = said.join(" ");
   }
 
   /** @param {string[]} tokens where the ghost lies and how it is turned; empty where it is not shown */
@@ -341,18 +359,13 @@ export class ChoiceView {
     /** @type {HTMLElement | null} */
     const direct = touched.closest("[data-token]");
     if (!touched.closest("[data-stage]")) return { spot: direct, zoom: null };
-    const live = [...this.spots].filter(([element]) => isDrawn(element) && element.matches(".lit, .chosen"));
-    /** @param {[HTMLElement, Spot][]} spots */
-    const nearest = (spots) =>
-      pick(
-        spots.map(([element]) => measureTarget(element)),
-        clientX,
-        clientY,
-        getReach(),
-      );
-    const above = this.state.first ? nearest(live.filter(([, spot]) => this.state.spots.includes(spot))) : null;
-    const { target: found, zoom } = above?.target ? above : nearest(live);
-    return { spot: found?.element ?? direct, zoom };
+    const live = [...this.spots.keys()].filter((one) => isDrawn(one) && one.matches(".lit, .chosen"));
+    /** @param {HTMLElement[]} elements */
+    const pickFrom = (elements) => pick(elements.map(measureTarget), clientX, clientY, getReach());
+    const { first, spots } = this.state;
+    const above = first ? pickFrom(live.filter((one) => spots.includes(this.getSpot(one)))) : null;
+    const { target, zoom } = above?.target ? above : pickFrom(live);
+    return { spot: target?.element ?? direct, zoom };
   }
 
   /** @param {MouseEvent} event */
@@ -381,14 +394,17 @@ export class ChoiceView {
   }
 
   /**
-   * Move the focus to what was just offered, or to the button that sends the move.
+   * Move the focus to the button that sends the move, or the first one of what can be chosen only there. While other
+   * spots can be chosen, it stays.
    * @param {HTMLElement} spot
    */
   focusNext(spot) {
     const { confirm, next } = this.bar;
     const canGoOn = [...this.spots.keys()].some((one) => one !== spot && one.classList.contains("lit"));
-    if (!confirm.hidden && !next.childElementCount) confirm.focus();
-    else (canGoOn ? spot : (next.querySelector("button") ?? spot)).focus();
+    const button = next.querySelector("button");
+    if (!confirm.hidden && !button) confirm.focus();
+    else if (canGoOn || !button) spot.focus();
+    else button.focus();
   }
 
   /** @param {HTMLElement} spot @param {string} key */

@@ -4,10 +4,11 @@ import { reducedMotion } from "./device.js";
 
 const PIECES = 90;
 const LONGEST_MS = 2600;
+const MOST_DELAY_MS = 400;
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#f0e442"];
 
 /** @param {number} least @param {number} most */
-const pick = (least, most) => least + Math.random() * (most - least);
+const pickRandom = (least, most) => least + Math.random() * (most - least);
 
 /** @param {number} number */
 function makePiece(number) {
@@ -15,19 +16,23 @@ function makePiece(number) {
   piece.className = "confetto";
   piece.ariaHidden = "true";
   piece.style.background = COLOURS[number % COLOURS.length];
-  piece.style.left = `${pick(0, 100)}vw`;
+  piece.style.left = `${pickRandom(0, 100)}vw`;
   return piece;
 }
 
-/** @param {HTMLElement} piece */
+/**
+ * Let a piece fall from above the window until it is below, while it turns and drifts to a side; then remove it.
+ * @param {HTMLElement} piece
+ */
 function drop(piece) {
-  const [drift, turns] = [pick(-12, 12), pick(-3, 3)];
+  const [drift, turns] = [pickRandom(-12, 12), pickRandom(-3, 3)];
   const frames = [
     { transform: "translate(0, -5vh) rotate(0)", opacity: 1 },
     { transform: `translate(${drift / 2}vw, 50vh) rotate(${turns / 2}turn)`, opacity: 1 },
     { transform: `translate(${drift}vw, 105vh) rotate(${turns}turn)`, opacity: 0.6 },
   ];
-  const options = { duration: pick(LONGEST_MS / 2, LONGEST_MS), delay: pick(0, 400), easing: "ease-in", fill: "both" };
+  const duration = pickRandom(LONGEST_MS / 2, LONGEST_MS);
+  const options = { duration, delay: pickRandom(0, MOST_DELAY_MS), easing: "ease-in", fill: "both" };
   piece.animate(frames, /** @type {KeyframeAnimationOptions} */ (options)).onfinish = () => piece.remove();
 }
 

@@ -5,12 +5,12 @@ import { findPlaces, markPlaces } from "./highlight.js";
 
 /** @typedef {import("./stage-view.js").StageView} StageView */
 
-const MARK = "counts"; // the class of what is counted
+const MARK = "counts"; // the class of the places whose points are counted
 const KEYS = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
 
 /** @type {StageView | null} */
 let stage = null;
-let at = 0; // the step that is shown
+let current = 0; // the index of the step that is shown
 /** @type {string[]} */
 let scoresNow = []; // at the end of the game
 
@@ -23,7 +23,7 @@ const listSteps = () => [...document.querySelectorAll(".counted li")];
 const isOpen = () => getTable().classList.contains("counting");
 
 /**
- * Show the first step.
+ * Show the first step, from the scores before it on; nothing if the counting is open, or if nothing was counted.
  * @param {StageView | null} board on which the places are marked
  */
 export function open(board) {
@@ -48,29 +48,35 @@ export function stop() {
   document.querySelector("[data-count=open]")?.focus();
 }
 
-/** @param {number} next */
-function show(next) {
-  const [steps, before] = [listSteps(), readScores()];
-  at = Math.min(Math.max(next, 0), steps.length - 1);
-  const { places = "", after = "" } = steps[at].dataset;
-  for (const [number, step] of steps.entries()) step.toggleAttribute("aria-current", number === at);
-  const [tale, number] = ["tale", "number"].map((name) => getBar().querySelector(`.${name}`));
-  tale?.replaceChildren(...[...steps[at].childNodes].map((node) => node.cloneNode(true)));
-  if (number) number.textContent = `${at + 1} / ${steps.length}`;
-  getButton("back").disabled = at === 0;
-  getButton("next").disabled = at === steps.length - 1;
+/**
+ * Show one step: its sentence in the bar, its places on the board, and the scores after it.
+ * @param {number} index of the step; below the first one it means that, and beyond the last one that
+ */
+function show(index) {
+  const steps = listSteps();
+  const last = steps.length - 1;
+  current = Math.min(Math.max(index, 0), last);
+  for (const [other, step] of steps.entries()) step.toggleAttribute("aria-current", other === current);
+  const tale = getBar().querySelector(".tale");
+  tale?.replaceChildren(...[...steps[current].childNodes].map((node) => node.cloneNode(true)));
+  const number = getBar().querySelector(".number");
+  if (number) number.textContent = `${current + 1} / ${steps.length}`;
+  getButton("back").disabled = current === 0;
+  getButton("next").disabled = current === last;
+  const { places = "", after = "" } = steps[current].dataset;
   markPlaces(places.split(" "), MARK);
   const parts = findPlaces(places.split(" "));
   if (parts.length) stage?.frame(parts);
+  const scoresBefore = readScores();
   showScores(after.split(" "));
-  floatPoints(before, parts[0] ?? null);
+  floatPoints(scoresBefore, parts[0] ?? null);
 }
 
 /** @type {Record<string, () => void>} */
 const ACTIONS = {
   first: () => show(0),
-  back: () => show(at - 1),
-  next: () => show(at + 1),
+  back: () => show(current - 1),
+  next: () => show(current + 1),
   last: () => show(listSteps().length - 1),
   close: stop,
 };

@@ -6,11 +6,11 @@ import { morph } from "./morph.js";
 
 export { floatPoints, readScores } from "./animation.js";
 
-const WORLD = "figure.stage .frame";
+const FRAME = "figure.stage .frame"; // around the world
 const WRITABLE = "textarea, [type=text], [type=number], [type=date], [type=email]";
 
 /** Say whether an element stays as it is: the world, which is replaced before, and what the reader is writing. */
-const isKept = (old) => old.matches(WORLD) || (old.matches(WRITABLE) && old.value !== old.defaultValue);
+const isKept = (old) => old.matches(FRAME) || (old.matches(WRITABLE) && old.value !== old.defaultValue);
 
 /**
  * Make all but the world like the new page.
@@ -19,18 +19,19 @@ const isKept = (old) => old.matches(WORLD) || (old.matches(WRITABLE) && old.valu
 export const morphTable = (table, fresh) => morph(table, fresh, isKept);
 
 /**
- * Replace the world and let pieces glide; return the one that moved last.
- * @param {Element} fresh
+ * Replace the world and let pieces glide; return the one that moved last. Return null if none did, or without a board.
+ * @param {Element} fresh the table of the new page
  */
 export async function replaceWorld(fresh) {
-  const frame = document.querySelector(WORLD);
+  const frame = document.querySelector(FRAME);
   if (!frame) return null;
   const old = document.querySelector("[data-stage]");
   const before = locatePieces(old);
-  frame.replaceChildren(...fresh.querySelector(WORLD).childNodes);
+  frame.replaceChildren(...fresh.querySelector(FRAME).childNodes);
   const world = document.querySelector("[data-stage]");
   world.setAttribute("viewBox", old.getAttribute("viewBox"));
   const piece = glide(before, world);
+  // The pieces are seen on their way before the rest of the page is made like the new one, which takes a while.
   await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   return piece;
 }

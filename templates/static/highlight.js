@@ -16,13 +16,19 @@ export function findPlaces(places) {
   return selectors.length ? [...document.querySelectorAll(selectors.join(", "))] : [];
 }
 
-/** @param {string[]} places @param {string} mark the name of a class */
+/**
+ * Mark these places on the board, and no others.
+ * @param {string[]} places @param {string} mark the name of a class
+ */
 export function markPlaces(places, mark = "mentioned") {
   removeClass(mark);
   for (const part of findPlaces(places)) part.classList.add(mark);
 }
 
-/** @param {string | undefined} place */
+/**
+ * In the open panel mark the words that name a place, and the last sentence about it; nothing without a place.
+ * @param {string | undefined} place
+ */
 function markSentences(place) {
   removeClass("tells");
   if (!place) return;
@@ -34,14 +40,19 @@ function markSentences(place) {
   last?.classList.add("tells");
 }
 
-/** @param {Event} event */
+/**
+ * Mark what belongs to the thing that is pointed at: the places of a word or a sentence, or the sentences about a part
+ * of the board.
+ * @param {Event} event
+ */
 export function point(event) {
   /** @param {string} selector */
-  const around = (selector) => event.target.closest?.(selector);
-  const places = around("[data-at]")?.dataset.at ?? around("[data-places]")?.dataset.places;
-  markPlaces(places?.split(" ") ?? []);
-  const part = around("[data-stage] :is([data-token], [data-place])");
-  markSentences(part?.dataset.place ?? part?.dataset.token.split(" ")[0]);
+  const closest = (selector) => event.target.closest?.(selector); // the document itself has no `closest`
+  const places = closest("[data-at]")?.dataset.at ?? closest("[data-places]")?.dataset.places ?? "";
+  markPlaces(places.split(" "));
+  const part = closest("[data-stage] :is([data-token], [data-place])");
+  const [firstToken] = part?.dataset.token?.split(" ") ?? [];
+  markSentences(part?.dataset.place ?? firstToken);
 }
 
 for (const name of ["pointerover", "focusin", "pointerdown"]) document.addEventListener(name, point);

@@ -8,7 +8,7 @@ import { morph } from "./morph.js";
 import { showPieces } from "./pending-view.js";
 import { closeSheet, updateRail } from "./rail.js";
 
-const WORLD = "figure.stage .frame";
+const FRAME = "figure.stage .frame"; // around the world
 
 /** @returns {HTMLElement} */
 const getLesson = () => document.querySelector(".lesson");
@@ -18,7 +18,7 @@ const tell = (text, at) => bubble.show(document.body, text, at);
 
 let board = new Board(getLesson(), tell);
 
-/** Remember that this lesson is solved, if it is, and tick those that are. */
+/** Remember that this lesson is solved, if it is, and tick the links to all lessons of the game that were solved. */
 function tickSolved() {
   const { game, number, solved } = getLesson().dataset;
   const key = `lessons.${game}`;
@@ -36,13 +36,14 @@ function replacePage(page) {
   const fresh = page.querySelector(".lesson");
   const moved = board.stage?.getMovedView();
   board.leave();
-  const [frame, old] = [document.querySelector(WORLD), document.querySelector("[data-stage]")];
+  const frame = document.querySelector(FRAME);
+  const old = document.querySelector("[data-stage]");
   const before = locatePieces(old);
-  frame.replaceChildren(...fresh.querySelector(WORLD).childNodes);
+  frame.replaceChildren(...fresh.querySelector(FRAME).childNodes);
   const world = document.querySelector("[data-stage]");
   world.setAttribute("viewBox", old.getAttribute("viewBox"));
   glide(before, world);
-  morph(getLesson(), fresh, (one) => one.matches(WORLD));
+  morph(getLesson(), fresh, (one) => one.matches(FRAME));
   closeSheet();
   board = new Board(getLesson(), tell, moved);
   tickSolved();

@@ -30,7 +30,10 @@ export class Lookahead {
     return answer;
   }
 
-  /** @param {string} address @returns {Promise<Next | null>} */
+  /**
+   * Load and read what could be done; null if that is nothing, and without a connection.
+   * @param {string} address @returns {Promise<Next | null>}
+   */
   async fetchPage(address) {
     const answer = await fetch(address).catch(() => null);
     if (answer?.status !== 200) return null;
@@ -43,18 +46,17 @@ export class Lookahead {
   }
 
   /**
-   * Show the spots of the second move and return them.
+   * Show the spots of the second move and return them. In the tray each takes the place of the one with its token.
    * @param {Next} next
    */
   show({ drawn, added, inTray }) {
     this.layer.replaceChildren(...added, ...drawn);
     this.root.querySelector("[data-stage]")?.append(this.layer);
     const tray = this.root.querySelector(".tray");
-    const before = new Map(
-      tray ? [...tray.querySelectorAll("[data-token]")].map((one) => [one.dataset.token, one]) : [],
-    );
+    const olds = new Map();
+    for (const old of tray?.querySelectorAll("[data-token]") ?? []) olds.set(old.dataset.token, old);
     for (const element of inTray) {
-      const old = before.get(element.dataset.token);
+      const old = olds.get(element.dataset.token);
       if (old) old.replaceWith(element);
       else tray?.append(element);
       this.inTray.set(element, old);
@@ -62,6 +64,7 @@ export class Lookahead {
     return [...drawn, ...inTray];
   }
 
+  /** Take the spots of the second move off the page, and put those that they replaced back into the tray. */
   hide() {
     this.layer.remove();
     for (const [element, old] of this.inTray) {

@@ -41,7 +41,7 @@ export async function open(address) {
 }
 
 /**
- * Look up the next thing that is touched, which is not played then.
+ * Let the next touch of a thing open its paragraph of the rules, and not choose it.
  * @param {string} address of the rules
  */
 export async function askForThing(address) {
@@ -50,7 +50,12 @@ export async function askForThing(address) {
   addEventListener("click", (event) => explainTouched(event, address, things), { capture: true, once: true });
 }
 
-/** @param {MouseEvent} event @param {string} address @param {{ pattern: string, rule: string }[]} things */
+/**
+ * Open the paragraph of the piece or spot that is touched, or the short rules for one that has none. A touch of
+ * anything else does what it always does.
+ * @param {MouseEvent} event @param {string} address
+ * @param {{ pattern: string, rule: string }[]} things the first one is meant whose pattern matches a whole name
+ */
 function explainTouched(event, address, things) {
   document.body.classList.remove("asking");
   const spot = event.target.closest("[data-token]");
@@ -60,7 +65,10 @@ function explainTouched(event, address, things) {
   event.stopImmediatePropagation();
   const token = spot?.dataset.token ?? "";
   const names = piece ? [piece.dataset.piece] : [token, ...token.split(" ").reverse()];
-  const thing = things.find(({ pattern }) => names.some((name) => name && new RegExp(`^(?:${pattern})$`).test(name)));
+  const thing = things.find(({ pattern }) => {
+    const wholeName = new RegExp(`^(?:${pattern})$`);
+    return names.some((name) => name && wholeName.test(name));
+  });
   open(`${address}#${thing?.rule ?? "short"}`);
 }
 
