@@ -160,6 +160,7 @@ def wire(app: App) -> Flask:
 
 
 def _configure(flask_app: Flask, app: App) -> None:
+    """Limit the size of requests, and set up the cookies of sessions."""
     flask_app.config.update(
         SECRET_KEY=app.secret,
         MAX_CONTENT_LENGTH=MAX_BODY_BYTES,
@@ -175,14 +176,16 @@ class ShortIntConverter(IntegerConverter):
     """A number in an address; a number that is too long for any row is answered with 404."""
 
     def to_python(self, value: str) -> int:
+        """Parse the number; raise ValidationError, which means 404, if it is too long."""
         if len(value) > MAX_DIGITS:
             raise ValidationError
         return int(super().to_python(value))
 
 
 def _limit_rates(flask_app: Flask, app: App) -> None:
-    """Limit how often each visitor opens tables, and how often each link moves."""
-    limits = RateLimits(None if app.settings.redis == EMBEDDED else app.redis)
+    """Limit how often each visitor opens tables, gets pictures and stops letters, and how often each link acts."""
+    shared_redis = None if app.settings.redis == EMBEDDED else app.redis  # one process alone shares nothing
+    limits = RateLimits(shared_redis)
     flask_app.extensions["limits"] = limits
     flask_app.after_request(set_limit_headers)
 
@@ -195,7 +198,7 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
     moves_per_minute = app.settings.moves_per_minute
     limit_views(MOVE_VIEWS, moves_per_minute, MINUTE_S, name_link)
     limit_views(HINT_VIEWS, moves_per_minute, MINUTE_S, name_link)
-    for seat_view in SEAT_VIEWS:
+    for seat_view in SEAT_VIEWS:  # each is counted by itself
         limit_views((seat_view,), moves_per_minute, MINUTE_S, name_link)
     limit_views(PICTURE_VIEWS, PICTURES_PER_MINUTE, MINUTE_S)
     limit_views((STOP_VIEW,), STOPS_PER_MINUTE, MINUTE_S)

@@ -163,6 +163,7 @@ def _render_claims(
 
 
 def _make_claim_row(claim: SeatClaim) -> ClaimRow:
+    """Describe a table at which a person may sit, in the reader's language."""
     return ClaimRow(
         table=claim.table,
         seat=claim.seat,
@@ -327,6 +328,7 @@ def _find_renewed() -> Literal["", "seat", "settings"]:
 
 
 def _make_table_row(table: MyTable) -> MyTableRow:
+    """Describe a table of the reader; a player who is still missing is called a free seat."""
     waits = table.phase == "playing" and not table.to_move
     return MyTableRow(
         table=table.table,
@@ -344,6 +346,7 @@ def _make_table_row(table: MyTable) -> MyTableRow:
 
 
 def _make_record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
+    """List the reader's results by game; a win is a first place, also a shared one."""
     return tuple(
         RecordRow(
             title=_find_title(game),

@@ -79,6 +79,7 @@ def load_grid(db: Connection, recipient: Recipient) -> ChannelGrid:
 
 
 def _make_column(row: ChannelRow) -> ChannelColumn:
+    """Describe a channel as a column of the grid."""
     return ChannelColumn(
         number=row.id,
         kind=row.kind,

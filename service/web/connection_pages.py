@@ -117,6 +117,7 @@ def remove_receiver(token: str, channel: int) -> Reply:
 
 
 def _find_receiver(db: Connection, person: ProvenPerson, number: int) -> ChannelRow:
+    """Find a webhook or chat of a person; raise Unknown for any other channel."""
     channel = channels.find_own(db, person, number)
     if channel is None or channel.kind not in webhooks.BUILDERS:
         raise Unknown("This receiver is not in your list any more.")

@@ -76,6 +76,11 @@ def choose_language(request: Request) -> str:
     return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
 
 
+def find_picture_language() -> str:
+    """Return the language that the address of a picture asks for, else English: caches share it between readers."""
+    return find_language_argument() or SOURCE
+
+
 def find_language_argument() -> str:
     """Return the language that the address asks for by `in`; empty if it asks for none that Depesche has."""
     chosen = request.args.get("in", "")
@@ -119,6 +124,7 @@ def _has_unknown_proxy(app: App, request: Request) -> bool:
 
 
 def _is_loopback(address: str | None) -> bool:
+    """Return whether an address is this machine's own, in IPv4, in IPv6, or as IPv4 within IPv6."""
     try:
         ip = ipaddress.ip_address(address or "")
     except ValueError:
@@ -188,6 +194,7 @@ def refuse_crawler() -> None:
 
 
 def _is_private(link: str) -> bool:
+    """Return whether a link is that of a seat; no for a spectator's link, and for a link that leads nowhere."""
     try:
         return access.find(get_app(), link).seat is not None
     except Refused:
@@ -231,13 +238,15 @@ class LenientSigner(TimestampSigner):
     """
 
     def unsign(self, signed_value: str | bytes, max_age: int | None = None, return_timestamp: bool = False) -> Any:
+        """Return the signed value as Flask does; also if it was signed in the future."""
         try:
             return super().unsign(signed_value, max_age, return_timestamp)  # type: ignore[call-overload]  # of a bool
         except SignatureExpired as expired:
             now = self.timestamp_to_datetime(self.get_timestamp())
             is_from_future = expired.date_signed is not None and expired.date_signed > now
             if is_from_future:
-                return super().unsign(signed_value, None, return_timestamp)  # type: ignore[call-overload]
+                any_age = None
+                return super().unsign(signed_value, any_age, return_timestamp)  # type: ignore[call-overload]
             raise
 
 
@@ -245,6 +254,7 @@ class LenientSessions(SecureCookieSessionInterface):
     """Sessions in signed cookies, with the lenient signer."""
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        """Return Flask's serializer with the lenient signer; None without a secret key."""
         serializer = super().get_signing_serializer(app)
         if serializer:
             serializer.signer = LenientSigner

@@ -82,6 +82,7 @@ def _make_feed(app: App, table: Snapshot, link: str, in_language: str, chapters:
 
 
 def _make_entry(app: App, table: Snapshot, link: str, chapter: Chapter) -> FeedEntry:
+    """Make the entry of a feed from a chapter; its first sentence is the title."""
     sentences = [remove_place_marks(sentence) for sentence in chapter.sentences]
     return FeedEntry(
         id=feed_formats.make_entry_id(app.settings.mail_host, table.row.opened_at, f"{table.row.id}/{chapter.seq}"),

@@ -118,6 +118,7 @@ def _find_own_table(db: Connection, link: str) -> OwnTable:
 
 
 def _find_follower(db: Connection, link: str, number: int) -> FollowerRow:
+    """Find a chat that follows the organiser's table; raise Unknown if it follows no longer."""
     follower = followers.find(db, _find_own_table(db, link).row.id, number)
     if follower is None:
         raise Unknown("This receiver is not in your list any more.")

@@ -74,7 +74,7 @@ def _parse_words(words: str) -> Iterator[Invitee]:
     if not words:
         return
     if words.casefold() in _list_translations(FREE_SEAT.sentence):
-        yield Invitee("", who="anybody")
+        yield Invitee(name="", who="anybody")
         return
     words_for_bot, words_of_name = _list_translations(BOT.sentence), list[str]()
     is_bot = False

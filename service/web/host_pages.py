@@ -175,6 +175,7 @@ def send_picture(number: int, name: str) -> Response:
 
 
 def _find_letter(number: int) -> StoredLetter:
+    """Find a letter in the mailbox; answer 404 if there is none of this number."""
     letter = local_mailbox.find_letter(get_app(), number)
     if letter is None:
         abort(404)
@@ -203,10 +204,11 @@ def answer_readiness_check() -> tuple[Response, int]:
     try:
         return _answer_check(app.store.is_current() and _has_redis(app))
     except SQLAlchemyError:
-        return _answer_check(False)
+        return _answer_check(ok=False)
 
 
 def _answer_check(ok: bool) -> tuple[Response, int]:
+    """Answer a check with 200 or 503, and with the same as JSON."""
     return jsonify({"ok": ok}), 200 if ok else 503
 
 

@@ -58,6 +58,7 @@ def delete_account() -> Response:
 
 
 def _render_deletion(person: SignedIn, error: Refused | None = None) -> Response:
+    """Render the form that deletes the account, with an error if the address was typed wrongly."""
     with get_app().store.reading() as db:
         running = len(my_tables.list_running(get_app(), db, person.id))
     return render("delete.html", DeletePage(person.address, running, error), 422 if error else 200)

@@ -129,6 +129,7 @@ def _draw_with_answer(lesson: Lesson, scene: Scene) -> Stage:
 
 
 def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:
+    """List the players of a lesson with their scores, in the order of the seats."""
     standing = scene.game.standing(lesson.moment.state)
     for seat, stand in enumerate(standing):
         is_you, is_to_move = seat == lesson.seat, seat in scene.seats_to_move

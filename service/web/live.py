@@ -134,6 +134,7 @@ class Live:
             self._remove(topic, page)
 
     def _remove(self, topic: str, page: OpenPage) -> None:
+        """Remove a page whose connection is closed."""
         self._pages[topic].discard(page)
         if not self._pages[topic]:
             del self._pages[topic]
@@ -179,6 +180,7 @@ class Live:
             page.end()
 
     def _start_listener(self) -> None:
+        """Start the thread that listens to Redis, if it does not run yet."""
         if self._listener is None:
             loop = asyncio.get_running_loop()
             self._listener = threading.Thread(target=self._listen, args=(loop,), name="live", daemon=True)

@@ -20,10 +20,9 @@ from service.tables.opening import Invitee
 from service.tables.snapshots import Snapshot
 from service.text import lessons
 from service.text.drawing import Player, Scene, draw_board_svg, draw_stage, list_players
-from service.text.languages import SOURCE
 from service.text.narration import Narrator
 from service.timing import Clock
-from service.web.current_request import find_language_argument, get_app, get_language
+from service.web.current_request import find_picture_language, get_app, get_language
 from service.web.page_cache import cache_page
 from service.web.rendering import join_names, render, translate_title
 from service.web.signed_in import find_visit_key
@@ -88,7 +87,7 @@ def show_lobby() -> Response:
 @lobby_page.get("/picture/<name>.svg")
 def send_picture(name: str) -> Response:
     """Send a picture of a game's board."""
-    response = make_response(draw_board(name, find_language_argument() or SOURCE))
+    response = make_response(draw_board(name, find_picture_language()))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
@@ -104,7 +103,8 @@ def draw_board(name: str, in_language: str) -> str:
     for _ in itertools.islice(moves, PICTURED_MOVES):
         pass  # each step has made one move
     players = list_players(["" for _ in sample.table.seats])
-    stage = draw_stage(Scene(game, game.view(sample.table.state, None), players, language=in_language))
+    view = game.view(sample.table.state, None)
+    stage = draw_stage(Scene(game, view, players, language=in_language))
     return stage.world_picture
 
 
@@ -120,6 +120,7 @@ def _make_game_card(game: Meta) -> GameCard:
 
 
 def _describe_open(table: Snapshot) -> OpenTable:
+    """Describe a table with free seats; only players who have sat down are named."""
     names = [seat.name for seat in table.seats if seat.status not in ("open", "invited")]
     return OpenTable(
         token=get_app().links.make_join_token(table.row.id),
@@ -132,6 +133,7 @@ def _describe_open(table: Snapshot) -> OpenTable:
 
 
 def _describe_watched(table: Snapshot) -> WatchedTable:
+    """Describe a game to watch, with its scores."""
     standing = table.game.standing(table.position.state)
     scores = [f"{name} {one.score}" for name, one in zip(table.names, standing, strict=True)]
     return WatchedTable(
@@ -229,6 +231,7 @@ def take_seat(token: str) -> Reply:
 
 
 def _render_open_table(token: str, error: Refused | None = None) -> Response:
+    """Render the form to join, filled in as it was sent; raise Unknown if no seat is free any more."""
     table, form = joining.find_open_table(get_app(), token), request.form
     page = JoinPage(
         token=token,
@@ -246,6 +249,7 @@ def _render_open_table(token: str, error: Refused | None = None) -> Response:
 
 
 def _render_offer(token: str, error: Refused | None = None) -> Response:
+    """Render the form for an offered seat, as it was sent, beside the board as spectators see it."""
     table, seat = joining.find_offered_seat(get_app(), token)
     view, players = table.game.view(table.position.state, None), list_players(table.names)
     standing = table.game.standing(table.position.state)
@@ -260,7 +264,7 @@ def _render_offer(token: str, error: Refused | None = None) -> Response:
             OfferedPlayer(players[number], stand.score, is_free=number == seat) for number, stand in enumerate(standing)
         ),
         board=Markup(draw_board_svg(scene)),  # noqa: S704 - our own template
-        description=Narrator(table.game, table.names, get_language(), None).describe_board(view),
+        description=Narrator(table.game, table.names, get_language()).describe_board(view),
         about=describe_table(table),
     )
     return render("offer.html", page, 422 if error else 200)

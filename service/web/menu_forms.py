@@ -224,6 +224,7 @@ def dump_menu(menu: Menu) -> list[dict[str, object]]:
 
 
 def _dump_entry(entry: MenuEntry) -> dict[str, object]:
+    """Dump one verb of the menu: its options, its items to choose from, or the limits of its number."""
     match entry:
         case Choice(verb, options):
             return {"verb": verb, "options": [list(args) for args in options]}

@@ -97,7 +97,7 @@ class NewTablePage(Struct, frozen=True):
     is_signed_in: bool  # whether the organiser is signed in
     players: str
     is_unfolded: bool  # whether the settings are
-    seeking: bool
+    seeking: bool  # whether the lobby offers the free seats
     pace: str
     paces: tuple[str, ...]
     time: TimeFields
@@ -105,10 +105,10 @@ class NewTablePage(Struct, frozen=True):
     luck: str
     lucks: tuple[str, ...]
     watched: bool
-    shown: bool
+    shown: bool  # whether the lobby shows the game to all
     hints: bool
     options: tuple[OptionField, ...]
-    nonce: str
+    nonce: str  # the organiser's word for the dice
 
 
 class BotGamePage(Struct, frozen=True):
@@ -166,6 +166,7 @@ def return_to_form(name: str) -> Reply:
 
 
 def _make_new_table(name: str, form: Mapping[str, str], guests: list[Invitee]) -> NewTable:
+    """Put the table together that the form describes, for the visitor of this request."""
     person = load_signed_in()
     return NewTable(
         game=name,
@@ -278,6 +279,11 @@ def _parse_bots(name: str, form: Mapping[str, str]) -> int:
 def _render_new_table(
     name: str, form: Mapping[str, str], error: Refused | None = None, *, is_unfolded: bool = False
 ) -> Response:
+    """Render the form as it was sent, or with the settings that it is to have at first.
+
+    A new form gets a `key`, so that it opens one table even if it is sent twice; `nonce` is the organiser's word for
+    the dice. The lobby offers the seats of a table that is `seeking`, and shows the game of a table that is `shown`.
+    """
     game = find_game(name).META
     page = NewTablePage(
         game=game,
@@ -306,6 +312,7 @@ def _render_new_table(
 
 
 def _make_time_fields(form: Mapping[str, str]) -> TimeFields:
+    """Return the part about time as the form has it; what it lacks has its default."""
     return TimeFields(
         late=form.get("late", "move"),
         bank=form.get("bank", ""),
@@ -344,6 +351,7 @@ def _make_value(game: str, value: str, chosen: str, default: str) -> OptionValue
 
 
 def _choose_kind_of_field(option: Option) -> Literal["switch", "radio", "list", "number"]:
+    """Choose a field by the kind of an option, and by how many values it has."""
     if option.kind == "switch":
         return "switch"
     if option.kind == "word" and len(option.values) <= RADIO_VALUES:

@@ -106,6 +106,7 @@ class PageCache:
         self._pages = LRU[CachedPage](MAX_BYTES)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer from memory a page that is still the same; let Flask answer all other requests."""
         if not _is_cacheable(environ):
             return self._wsgi_app(environ, start_response)
         began, key = time.perf_counter(), self._make_key(environ)
@@ -119,6 +120,7 @@ class PageCache:
         return [answer.content]
 
     def _make_key(self, environ: dict[str, Any]) -> PageKey:
+        """Make the key under which the page of this request is cached."""
         sees_mailbox = self._app.settings.smtp == EMBEDDED and is_local_visitor(self._app, Request(environ))
         cookie, languages = environ.get("HTTP_COOKIE"), environ.get("HTTP_ACCEPT_LANGUAGE")
         return PageKey(environ["PATH_INFO"], cookie, languages, sees_mailbox)

@@ -264,6 +264,7 @@ def _parse_settings(form: Mapping[str, str], recipient: Recipient) -> LetterSett
 
 
 def _parse_mode(text: str) -> Mode:
+    """Parse the choice when letters come; raise Refused if it is none."""
     if text not in MODES:
         raise Refused("Letters come for every turn, once a day, as reminders alone, or not at all; please choose one.")
     return text
@@ -283,6 +284,7 @@ def _parse_calendar(form: Mapping[str, str]) -> Calendar:
 
 
 def _render_refusal(token: str, recipient: Recipient, error: Refused) -> Response:
+    """Render the page again, with the reason why one of its forms was refused."""
     with get_app().store.reading() as db:
         page = _load_page(db, token, recipient, error=error)
     return render("preferences.html", page, 422)
@@ -324,6 +326,7 @@ def _load_table_settings(db: Connection, recipient: Recipient, table: str | None
 
 
 def _describe_table(table: TableOfRecipient) -> TableSettings:
+    """Describe a table and its settings; an empty setting means the person's general one."""
     mode, plain = table.own_settings.letters, table.own_settings.plain
     return TableSettings(
         title=translate_in_game(get_language(), table.game, table.title),
@@ -371,7 +374,7 @@ def _make_form(recipient: Recipient) -> SettingsForm:
         language=recipient.language,
         remind=" ".join(str(lead // HOUR_S) for lead in calendar.remind),
         zone=calendar.zone,
-        zone_is_guessed=calendar.zone == "UTC",
+        zone_is_guessed=calendar.zone == "UTC",  # the default, which the person has hardly chosen
         quiet_from=quiet_from,
         quiet_until=quiet_until,
         weekends=calendar.weekends,

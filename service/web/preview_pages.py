@@ -20,9 +20,8 @@ from service.tables.history import replays
 from service.tables.history.replays import Viewpoint
 from service.tables.snapshots import Snapshot
 from service.text import drawing, lessons
-from service.text.languages import SOURCE
 from service.web import previews
-from service.web.current_request import find_language_argument, get_app, get_language
+from service.web.current_request import find_picture_language, get_app, get_language
 from service.web.lesson_pages import find_lesson
 from service.web.previews import Preview
 from service.web.rendering import translate_title
@@ -54,7 +53,7 @@ def send_board(link: str) -> Reply:
 
 def _draw_table(db: Connection, table: Snapshot, entry: int | None) -> str:
     """Draw the board as spectators see it after an entry, or after the last one."""
-    viewpoint = Viewpoint(None, find_language_argument() or SOURCE)
+    viewpoint = Viewpoint(seat=None, language=find_picture_language())
     return replays.load_frame(get_app(), db, table, viewpoint, entry).board.svg
 
 
@@ -62,10 +61,11 @@ def _draw_table(db: Connection, table: Snapshot, entry: int | None) -> str:
 def send_lesson(name: str, number: int) -> Reply:
     """Send the position of a lesson as a picture."""
     lesson, _ = find_lesson(name, number)
-    return _send_picture(lessons.draw_lesson(lesson, find_language_argument() or SOURCE), "public")
+    return _send_picture(lessons.draw_lesson(lesson, find_picture_language()), "public")
 
 
 def _send_picture(svg: str, audience: str) -> Reply:
+    """Send a picture as PNG; `audience`, public or private, says who may cache it."""
     response = make_response(_paint(svg))
     response.headers["Content-Type"] = "image/png"
     response.headers["Cache-Control"] = f"{audience}, max-age={PICTURE_AGE_S}"
@@ -129,7 +129,7 @@ def _load_table_page(link: str) -> PublicPage | None:
     with get_app().store.reading() as db:
         place = access.find_place(db, link)
         table = snapshots.load_table(get_app(), db, place.table)
-        return _make_public_page(db, table, previews.describe_table(place, table), None)
+        return _make_public_page(db, table, previews.describe_table(place, table), entry=None)
 
 
 def _load_replay_page(link: str, entry: int | None) -> PublicPage | None:
@@ -149,6 +149,7 @@ def _make_public_page(db: Connection, table: Snapshot, preview: Preview | None, 
 
 
 def _load_lesson_page(name: str, number: int) -> PublicPage:
+    """Load the page of a lesson, with the picture of its position."""
     lesson, _ = find_lesson(name, number)
     title, task = translate_title(lesson.moment.game.META), lessons.get_task(lesson, get_language())
     preview = previews.describe_lesson(name, number, title, task)

@@ -33,6 +33,7 @@ class AppCollector(Collector):
         self.app = app
 
     def collect(self) -> Iterator[Any]:
+        """Yield the counters and timers from Redis, and then what the database says."""
         sums = self.app.metrics.load()
         for name, metric in METRICS.items():
             by_label = _group_by_label(name, sums)
@@ -51,6 +52,7 @@ def _group_by_label(name: str, sums: dict[str, int]) -> dict[str, dict[str, int]
 
 
 def _make_counter(name: str, metric: Metric, by_label: dict[str, dict[str, int]]) -> CounterMetricFamily:
+    """Make a counter with one number for each label."""
     family = CounterMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
     for label, sums in by_label.items():
         family.add_metric([label], sums["count"])

@@ -101,6 +101,7 @@ def make_page_environment(in_language: str) -> jinja2.Environment:
 
 
 def _make_site() -> Site:
+    """Return what the frame of the page shows, for this request."""
     app = get_app()
     return Site(
         path=request.full_path.rstrip("?"),
@@ -119,6 +120,7 @@ def _find_colours(kind: str) -> str:
 
 
 def _make_html_response(text: str, status: int, in_language: str) -> Response:
+    """Make a response that names its language, and that depends on the reader's language and cookies."""
     response = make_response(text, status)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Content-Language"] = in_language

@@ -20,9 +20,8 @@ from service.tables.history.game_story import ChanceHistory
 from service.tables.history.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, draw_board_svg, list_players
-from service.text.languages import SOURCE
 from service.web import previews
-from service.web.current_request import find_language_argument, get_app, get_language
+from service.web.current_request import find_picture_language, get_app, get_language
 from service.web.previews import Preview
 from service.web.rendering import from_replica, join_names, render, translate_title
 from service.web.result_view import StoryInWords, load_story
@@ -194,6 +193,7 @@ def send_text(link: str, *, replica: bool) -> Response:
 
 
 def _send_file(content: bytes, kind: str, name: str, disposition: str = "attachment") -> Response:
+    """Send a file to store under this name, or with the disposition `inline` to show."""
     response = make_response(content)
     response.headers["Content-Type"] = kind
     response.headers["Content-Disposition"] = f'{disposition}; filename="{name}"'
@@ -237,7 +237,7 @@ def send_board(table: str, *, replica: bool) -> Response:
     with get_app().store.reading(replica=replica) as db:
         access.find_place(db, access.make_gallery_link(table))  # raises Unknown for a game that is not shown
         names = snapshots.load_table(get_app(), db, table).names
-    response = make_response(_draw_end(table, names, find_language_argument() or SOURCE, replica))
+    response = make_response(_draw_end(table, names, find_picture_language(), replica))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=3600"
     return response
@@ -253,6 +253,7 @@ def _draw_end(name: str, names: tuple[str, ...], in_language: str, replica: bool
 
 
 def _make_gallery_game(table: Snapshot) -> GalleryGame:
+    """Describe a finished game; its players come in the order of their places."""
     seated = list_players(table.names)
     ranks = sorted((place, seat) for seat, place in enumerate(table.position.places))
     return GalleryGame(

@@ -282,6 +282,7 @@ def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
 
 
 def _describe_point(table: Snapshot, point: TurningPoint, narrator: Narrator) -> TurningPointInWords:
+    """Describe a turning point: both moves in words, and how many percent better the better one was."""
     played = describe_move(Move.parse(point.played), narrator)
     better = describe_move(Move.parse(point.better), narrator)
     gain = f"{round(100 * point.gain)} %"

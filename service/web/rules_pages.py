@@ -115,6 +115,7 @@ def _find_game(name: str) -> Meta:
 
 
 def _make_chapter_page(name: str, key: str) -> ChapterPage:
+    """Make the page of one chapter or paragraph; raise Unknown if the book has none with this key."""
     game = _find_game(name)
     book = rulebook.load_rulebook(name, get_language())
     if key not in book.by_key:

@@ -62,6 +62,7 @@ class WebApp:
         self._live = live
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a stream of changes or a cached page; all else goes to the entrance of moves, and to Flask."""
         topic = self._live.find_topic(scope)
         if topic is not None:
             await self._live.serve(topic, receive, send, self._live.name_client(scope))
@@ -77,6 +78,7 @@ class Connection(HttpToolsProtocol):
     """The connection of one client; closed if the client has to send or read and does neither for IDLE_S seconds."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its parent
+        """Begin to watch the connection; close others if there are too many."""
         super().connection_made(transport)
         self._reads_header = False
         self._header_bytes = self._unsent = 0
@@ -90,6 +92,7 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Note that the client sends, and refuse a header that is too long."""
         self.active_at = self.loop.time()
         super().data_received(data)
         if self._reads_header and not self.transport.is_closing():
@@ -98,6 +101,7 @@ class Connection(HttpToolsProtocol):
                 self._refuse_header()
 
     def on_message_begin(self) -> None:
+        """Begin to count the bytes of a header, and set the date that the answer has."""
         self._reads_header = True
         self.server_state.default_headers = list_dated_headers(int(time.time()))
         super().on_message_begin()
@@ -213,6 +217,7 @@ class WebServer(uvicorn.Server):
             await self._stop.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more connections, end open pages, and finish the requests in hand."""
         for server in self.servers:
             server.close()
         await asyncio.sleep(ACCEPT_S)  # a connection that is just being accepted would be overlooked

@@ -169,7 +169,7 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
     seat = table.seats[place.seat]
     if seat.person is None:
         plays = seat.status == "taken" and table.position.phase != "over"
-        return AddressNote("none", "") if plays else None
+        return AddressNote("none", address="") if plays else None
     if seat.proven:
         return None
     address = register.find_address(db, seat.person)

@@ -300,8 +300,7 @@ def _load_chapters(
     since that move, and after the end.
     """
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
-    is_over = table.position.phase == "over"
-    since_own_move = [] if is_over else log.find_entries_since_own_move(entries, place.seat)
+    since_own_move = [] if table.position.phase == "over" else log.find_entries_since_own_move(entries, place.seat)
     recent_seqs = {entry.seq for entry in since_own_move}
     first_recent = min(recent_seqs, default=table.row.length)
     chapters = list[Chapter]()
@@ -335,6 +334,7 @@ def _make_turn(
     frame: TableFrame,
     hidden_fields: tuple[tuple[str, str], ...],
 ) -> Turn:
+    """Return the menu of the reader's seat; its forms lead to the table's page."""
     action = url_for("table.show", link=frame.link)
     return make_turn(
         menu,

@@ -250,6 +250,7 @@ class ShownBranch(Struct, frozen=True):
 
 
 def _render_branch(link: str, number: int, error: Refused | None = None) -> Response:
+    """Render the page of a branch; with an error if a move or a change was refused."""
     with get_app().store.reading() as db:
         shown = _load_branch(db, access.find_place(db, link), number)
     return render("whatif.html", _make_page(shown, error), 422 if error else 200)
@@ -316,6 +317,7 @@ def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
 
 
 def _list_players(scene: Scene, me: int, movers: list[int], standing: Sequence[Standing]) -> Iterator[BranchPlayer]:
+    """List the players with their scores in a position, in the order of the seats."""
     for seat, stand in enumerate(standing):
         yield BranchPlayer(
             player=scene.players[seat],
@@ -339,6 +341,7 @@ def _choose_actor(movers: list[int], me: int) -> int:
 
 
 def _make_turn(shown: ShownBranch, scene: Scene, narrator: Narrator) -> Turn:
+    """Return the menu of the shown position; its forms send the step, and the seat that moves."""
     action = url_for("whatif.show", link=shown.place.link, number=shown.branch.id)
     return make_turn(
         scene.menu,

@@ -48,6 +48,7 @@ class ThreadedWsgi:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read a request and answer it; a request that is too large, or broken off, is not passed on."""
         body = await read_request(scope, receive, send)
         if body is not None:
             await self.answer(scope, body, send)

@@ -211,6 +211,7 @@ def _describe_operation(
 
 
 def _describe_path_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
+    """Yield the parameters in the address, with the greatest number if the route has one."""
     for _, most, name in PLACEHOLDER.findall(operation.rule):
         about, schema = PATH_PARAMETERS[name]
         bounds = {"maximum": int(most)} if most else {}
@@ -227,6 +228,7 @@ def _describe_query_parameters(operation: Operation, components: Mapping[str, An
 
 
 def _describe_header_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
+    """Yield the header that asks whether an answer with an ETag is still current."""
     if operation.tagged:
         about = "The ETag of the answer you have: 304 says that it is still current"
         yield {"name": "If-None-Match", "in": "header", "description": about, "schema": {"type": "string"}}

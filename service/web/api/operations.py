@@ -286,6 +286,7 @@ def _wrap(operation: Operation, view: Callable[..., Any]) -> Callable[..., Reply
 
 
 def _parse_query(kind: Any) -> Any:
+    """Parse the query parameters of this request; raise Refused if they are not of this type."""
     try:
         return convert(request.args.to_dict(), kind, strict=False)
     except msgspec.ValidationError as error:
@@ -333,10 +334,11 @@ def _encode_tagged(answer: Cacheable) -> Response:
 def make_verdict_answer(posted: HttpRequest, link: str, number: int, verdict: Verdict | None) -> Answer:
     """Make the answer with the verdict on a submission; without one, say where to ask for it later."""
     if verdict is None:
-        return Answer(Judged(number, None), 202, {"Location": f"{PREFIX}/t/{link}/submissions/{number}"})
+        location = {"Location": f"{PREFIX}/t/{link}/submissions/{number}"}
+        return Answer(Judged(number, accepted=None), 202, location)
     if not verdict.accepted:
         return Answer(Refusal(translate(choose_language(posted), verdict.why), verdict.rule, number), 422)
-    return Answer(Judged(number, True, verdict.seq))
+    return Answer(Judged(number, accepted=True, seq=verdict.seq))
 
 
 def read_move(posted: HttpRequest) -> MoveText:

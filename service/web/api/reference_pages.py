@@ -124,6 +124,7 @@ def _describe_body(answer: Mapping[str, Any]) -> str:
 
 @functools.cache
 def _get_markdown() -> MarkdownIt:
+    """Load the parser of Markdown, once; it lets no HTML through."""
     from markdown_it import MarkdownIt  # 2 MB that most processes never need
 
     return MarkdownIt("commonmark", {"html": False})
@@ -171,6 +172,7 @@ def _find_references(schema: Any) -> Iterator[str]:
 
 
 def _describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
+    """Yield the fields of a type; only those of requests can be required."""
     is_request = "additionalProperties" in schema  # answers never leave a field out
     needed = schema.get("required", ()) if is_request else ()
     for name, field in schema.get("properties", {}).items():

@@ -183,7 +183,7 @@ def hint(link: str) -> Answer:
         raise Refused("The game went on before a good move was found; ask again if you like.")
     then = [str(move) for move in good_move.then]
     if good_move.move is None:  # the bot is still thinking
-        return Answer(Advice(good_move.length, None, then), 202)
+        return Answer(Advice(good_move.length, move=None, then=then), 202)
     return Answer(Advice(good_move.length, str(good_move.move), then))
 
 
@@ -195,7 +195,7 @@ def submission(link: str, number: int) -> Judged:
     if verdict is None:
         raise Unknown("There is no submission {number} of this seat.", number=number)
     if verdict == "waiting":
-        return Judged(number, None)
+        return Judged(number, accepted=None)
     return Judged(number, verdict.accepted, verdict.seq, translate(get_language(), verdict.why), verdict.rule)
 
 
@@ -253,6 +253,7 @@ def _find_language(query: LanguageQuery | Since | Eyes | Opening) -> str:
 
 
 def _describe_game(game: Game, in_language: str) -> Box:
+    """Describe a game and its options in one language."""
     box = game.META
 
     def translate_text(text: str) -> str:
@@ -311,6 +312,7 @@ def _answer_verdict(link: str, submitted: StoredSubmission) -> Answer:
 
 
 def _make_view(place: Place, table: Snapshot) -> Seen:
+    """Make the answer of `view`; before the game begins it has no standing and no view."""
     started = table.position.phase in ("playing", "over")
     menu = snapshots.open_menu(table.game, table.position, place.seat)
     return Seen(
