@@ -183,7 +183,8 @@ def _refuse_many_questions(before: LockedTable, after: LockedTable) -> None:
 
 def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
     """Return the position that the player had seen; the one of now unless the command names an earlier entry."""
-    if command.seen is None or command.seen >= locked.position.length - 1:
+    last_entry = locked.position.length - 1
+    if command.seen is None or command.seen >= last_entry:
         return locked.position
     return locked.load_position_before(command.seen + 1)
 

@@ -337,7 +337,7 @@ class MoveIntake:
         self._thread: threading.Thread | None = None
 
     def add(self, move: LinkedMove, receive: Receive) -> None:
-        """Store a move soon, and call this function with the outcome, in the thread of the intake."""
+        """Store a move soon, and call `receive` with the outcome, in the thread of the intake."""
         self._waiting.put((move, receive))
         if self._thread is None:
             self._start()

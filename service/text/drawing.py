@@ -327,8 +327,8 @@ def paint_picture(svg: str) -> Image.Image:
 
 def _split_svg(svg: str) -> tuple[str, str]:
     """Return the first tag of a drawing, and all that is inside except the definitions."""
-    whole, _end, _rest = DEFINITIONS.sub("", svg).rpartition(END_TAG)
-    head, _, body = whole.partition(">")
+    drawing, _end_tag, _ = DEFINITIONS.sub("", svg).rpartition(END_TAG)
+    head, _, body = drawing.partition(">")
     return f"{head}>", body
 
 

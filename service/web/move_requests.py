@@ -87,12 +87,13 @@ class MoveRequests:
             await self._pages.answer(scope, body, send)
             return
         allowance = await self._count(request)
-        outcome = None if allowance.is_exceeded else await self._store(request)
-        failure = outcome if isinstance(outcome, Exception) else None
-        if isinstance(outcome, StoredSubmission):
+        failure: Exception | None = None
+        if not allowance.is_exceeded:
             try:
-                await self._answer_stored(request, outcome, allowance, send)
-                return
+                stored = await self._store(request)
+                if stored is not None:
+                    await self._answer_stored(request, stored, allowance, send)
+                    return
             except Exception as error:
                 failure = error
         # Flask does not count the move again, and answers its failure.
@@ -126,14 +127,16 @@ class MoveRequests:
             return self._limits.use(self._limit, key)
         return await self._pages.run(self._limits.use, self._limit, key)
 
-    async def _store(self, request: MoveRequest) -> Outcome:
-        """Store the move; return the error if that failed.
+    async def _store(self, request: MoveRequest) -> StoredSubmission | None:
+        """Store the move, or raise the error of the intake.
 
         Return None if Flask has to answer: for a link that does not play here, or a key that is known.
         """
         outcome = asyncio.get_running_loop().create_future()
         self._intake.add(request.move, partial(resolve_soon, outcome))
         stored: Outcome = await outcome
+        if isinstance(stored, Exception):
+            raise stored
         return stored
 
     async def _answer_stored(

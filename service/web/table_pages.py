@@ -86,9 +86,11 @@ def show(link: str) -> Response:
 
 def _cache(db: Connection, place: Place, page: TablePage) -> None:
     """Let the page be sent again until a time on it changes; not a page with orders or a round that is awaited."""
-    has_orders = page.own_time is not None and (page.own_time.orders or page.own_time.orders_of_branches)
-    if has_orders or page.frame.dice is not None:
-        return  # the fingerprint does not tell when these change
+    own = page.own_time
+    has_orders = own is not None and bool(own.orders or own.orders_of_branches)
+    awaits_round = page.frame.dice is not None
+    if has_orders or awaits_round:
+        return  # the parts below do not tell when these change
     key, now = find_visit_key(), get_app().now()
     parts = TableParts(place.table, hash_token(key) if key else "")
     seen_ago = [row.seen_ago for row in page.players if row.seen_ago is not None]

@@ -58,12 +58,13 @@ def _rate_emperor(state: State, seat: int, crossing: str) -> float:
     at_gate = STEPS_TO_CENTRE[crossing] == 1
     if at_gate and on_turn:
         return WINS_NOW
-    attackers = list(_find_attackers(state, seat, crossing))
-    if state.turn in attackers and state.opened[state.turn]:
+    attackers = set(_find_attackers(state, seat, crossing))
+    may_capture = state.opened[state.turn]
+    if may_capture and state.turn in attackers:
         return IS_LOST
     if at_gate:
         return WINS_NEXT
-    return ATTACKER * len(set(attackers)) * (1 if on_turn else OFF_TURN_PART)
+    return ATTACKER * len(attackers) * (1 if on_turn else OFF_TURN_PART)
 
 
 def _find_attackers(state: State, seat: int, crossing: str) -> Iterator[int]:
