@@ -390,6 +390,7 @@ def _describe_without_rules(report: Report) -> str:
 
 
 def _describe_unproven(report: Report) -> str:
+    """Return how much of a log without its seed is proven by salts, and what is not proven."""
     later = "draws and hidden moves can be checked once the table has ended"
     if not report.proven:
         return f"NOT PROVEN: what the entries say. This copy has no salts that would prove it; {later}."

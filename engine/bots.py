@@ -74,7 +74,7 @@ def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | N
     chance = tables.make_sealed_chance(table, seed)
     try:
         events = tables.play(game, table, seat, move, chance).events
-    except Refused:
+    except Refused:  # a faulty game may refuse its own menu; then the seat's player sees why
         return None
     public = all(log.hear(game, event, None) == event for event in events)
     return move if public and not chance.draws else None

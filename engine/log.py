@@ -107,9 +107,7 @@ def extend_head(head: str, digest: str) -> str:
 
 def compute_head(digests: Iterable[str], head: str = GENESIS) -> str:
     """Return the head after entries with these digests."""
-    for one in digests:
-        head = extend_head(head, one)
-    return head
+    return functools.reduce(extend_head, digests, head)
 
 
 def compute_heads(digests: Sequence[str]) -> tuple[str, ...]:
@@ -228,6 +226,7 @@ def _check_opening(export: Export) -> Iterator[FormatFault]:
 
 
 def _check_seed(export: Export) -> Iterator[FormatFault]:
+    """Check that a revealed seed is the committed one, and that the log is then no copy for a seat."""
     if export.seed is None:
         return
     if not HASH.fullmatch(export.seed) or chance.commit(bytes.fromhex(export.seed)) != export.commitment:

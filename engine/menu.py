@@ -19,6 +19,7 @@ from msgspec import Struct
 from engine.refusal import Refused
 
 TOKEN = re.compile(r"[^\s\x00-\x1f\x7f]{1,40}")
+CANONICAL_INT = re.compile(r"0|-?[1-9][0-9]{0,8}")  # the one form of a number in a move
 MAX_TEXT_CHARS, MAX_WORD_CHARS = 10_000, 80
 MAX_WEIGHT = 1_000  # a random choice among entries counts no entry as more moves than this
 BEFORE_A_WORD = "\"'“”„‚‘’«»([<>→=.;:!?"
@@ -92,6 +93,7 @@ class Subset(Struct, frozen=True, tag="subset"):
         return (Move(self.verb, args) for size in sizes for args in _iter_combinations(self.items, size))
 
     def pick(self, random_below: RandomBelow) -> Move:
+        """Return a random choice: first how many items, then which; they are in the order of the menu."""
         left, taken = list(range(len(self.items))), set[int]()
         for _ in range(self.least + random_below(self.most - self.least + 1)):
             taken.add(left.pop(random_below(len(left))))
@@ -111,7 +113,8 @@ class Number(Struct, frozen=True, tag="number"):
     rule: str = ""
 
     def allows(self, args: tuple[str, ...]) -> bool:
-        return len(args) == 1 and _is_canonical_int(args[0]) and self.least <= int(args[0]) <= self.most
+        is_number = len(args) == 1 and CANONICAL_INT.fullmatch(args[0])
+        return bool(is_number) and self.least <= int(args[0]) <= self.most
 
     def count(self) -> int:
         return self.most - self.least + 1
@@ -233,7 +236,7 @@ def parse_partial(menu: Menu, words: Sequence[str], spell: Spell = lambda token:
     if not menu:
         raise Refused("There is nothing for you to do now.")
     if not words:
-        return PartialMove((), tuple(entry.verb for entry in menu), None)
+        return PartialMove((), tuple(entry.verb for entry in menu), move=None)
     verb, used = _match_next(words, 0, [entry.verb for entry in menu], spell)
     if verb is None:
         raise Refused(
@@ -379,10 +382,6 @@ def _fold_case(text: str) -> str:
 def _shorten(word: str) -> str:
     """Shorten a player's word so that it can be quoted."""
     return word if len(word) <= MAX_WORD_CHARS else word[: MAX_WORD_CHARS - 1] + "…"
-
-
-def _is_canonical_int(text: str) -> bool:
-    return re.fullmatch(r"0|-?[1-9][0-9]{0,8}", text) is not None
 
 
 def _format_stems(verb: str, options: Sequence[tuple[str, ...]]) -> Iterator[str]:

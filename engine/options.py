@@ -200,5 +200,6 @@ def _parse_name(words: Sequence[str]) -> str:
 
 
 def _split_pair(word: str) -> tuple[str, str]:
+    """Split `name=value`; the value is empty if there is no “=”."""
     name, _, value = word.partition("=")
     return name, value

@@ -157,10 +157,10 @@ def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token
     outcome = games.play(moment.game, moment.state, step.seat, move, Chance(rig))
     after = ScenarioMoment(moment.game, moment.seats, outcome.state, outcome.events, moment.events + outcome.events)
     try:
-        _check_expectations(after, step.expect, "")
+        _check_expectations(after, step.expect, where="")
     except Failed:
-        return Trial(after, False)
-    return Trial(after, True)
+        return Trial(after, fits=False)
+    return Trial(after, fits=True)
 
 
 def _make_source(title: str) -> chances.Source:

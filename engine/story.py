@@ -171,13 +171,13 @@ def _sort_by_gain(points: list[TurningPoint]) -> list[TurningPoint]:
 def _find_mistake(game: Game, transition: _Transition) -> TurningPoint | None:
     """Return a better move than that of this entry, judged by what its seat could know; None if there is none."""
     state, seq, seat = transition.before.state, transition.entry.seq, log.find_mover(transition.entry)
-    command = transition.before.waiting_command or transition.entry
+    command = transition.before.waiting_command or transition.entry  # a move that waited for its draws came earlier
     if seat is None or command.seat is None or command.move is None:  # without a seat, the server made the move
         return None
     menu, played = game.menu(state, seat), Move.parse(command.move)
     if menus.count(menu) < 2 or not menus.allows(menu, played):
         return None
-    search = Search(game, state, seat, evaluations=0, seconds=NO_LIMIT_S, seed=seq)
+    search = Search(game, state, seat, evaluations=0, seconds=NO_LIMIT_S, seed=seq)  # without a tree of further moves
     best, *others = rank_moves(search, seat, menu)
     share = {other.move: other.share for other in others}.get(played)
     if share is None:  # the best move was played, or a move that was not evaluated because there are very many

@@ -112,6 +112,7 @@ def _iter_waiting_verbs(table: Table, seat: int) -> Iterator[str]:
 
 
 def _iter_playing_verbs(table: Table, seat: int) -> Iterator[str]:
+    """Iterate over a player's commands during the game."""
     if _has_to_answer(table, seat):
         yield "agree"
     if _has_to_answer(table, seat) or (table.pause_request and not table.undo_request):  # any seat can refuse a pause
@@ -155,10 +156,7 @@ def find_seats_to_move(game: Game, table: Table) -> tuple[int, ...]:
 
 
 def is_undo_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
-    """Whether the seat can undo its last move without consent.
-
-    That move was the last one, nothing was drawn for it, and it gave no other seat a menu.
-    """
+    """Whether the seat may undo without consent: its move was the last, drew nothing, and gave no other seat a menu."""
     step = table.last
     if step is None or step.seat != seat or step.drew:
         return False
@@ -275,6 +273,7 @@ def _end_wait(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, 
 
 
 def _check_seat_may_act(table: Table, seat: int) -> None:
+    """Raise Refused if the table has no seat of this number, or its game is not being played."""
     if not 0 <= seat < len(table.seats):
         raise Refused("This table has no seat {seat}.", seat=seat)
     if table.phase != "playing":

@@ -171,7 +171,7 @@ def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, chan
     game, allowed = search.game, min(0, search.score)
     state = search.redeal(deal)
     moved = games.fold(game, game.decide(state, seat, move, chance), state)
-    after = games.settle(game, moved, (), chance).state
+    after = games.settle(game, moved, first=(), chance=chance).state
     lowest = min(game.standing(one)[seat].score for one in (moved, after))
     return None if lowest < allowed else after
 

@@ -343,14 +343,15 @@ class TurnSearch:
             state = search.play(state, seat, move, next(imagined))
             mover = search.find_mover(state)
             if mover is None:
-                return self._complete(results, search.evaluate(state))
+                return self._average_with_end(results, search.evaluate(state))
             if search.used_budget >= 1:
                 return None
             previous = seat
             seat, menu = mover
             move, shares = self._find_best(state, seat, menu, (deal, step, seat))
             if not shares[self._seat]:
-                return self._complete(results, shares)  # the searching seat is out: its turn does not come again
+                # The searching seat is out: its turn does not come again.
+                return self._average_with_end(results, shares)
             if seat == self._seat and previous != seat:  # the turn has come round
                 results.append(shares)
                 self._set_turns(search.used_evaluations - used_before)
@@ -363,9 +364,14 @@ class TurnSearch:
         if self._turns is None:
             self._turns = 1 if cost * self._moves > MAX_TURN_COST else MAX_TURNS
 
-    def _complete(self, results: list[Shares], last: Shares) -> Shares:
-        """Return the mean if the game ends early: its end counts for the turns that are missing."""
-        return average(results + [last] * ((self._turns or MAX_TURNS) - len(results)))
+    def _average_with_end(self, results: list[Shares], end: Shares) -> Shares:
+        """Return the mean if the game ends early: its end counts for the turns that are missing.
+
+        Before the first turn it is not known yet how many turns a try has; then it is MAX_TURNS.
+        """
+        turns = MAX_TURNS if self._turns is None else self._turns
+        missing_turns = turns - len(results)
+        return average(results + [end] * missing_turns)
 
     def _find_best(self, state: Any, seat: int, menu: Menu, step: StepKey) -> tuple[Move, Shares]:
         """Return the mover's best move, and the shares of all seats after it."""

@@ -54,6 +54,7 @@ def _draw_lines() -> tuple[tuple[str, str], ...]:
 
 
 def _list_neighbours() -> dict[str, tuple[str, ...]]:
+    """Return the crossings at the other ends of each crossing's lines."""
     neighbours: dict[str, list[str]] = {crossing: [] for crossing in CROSSINGS}
     for start, end in LINES:
         neighbours[start].append(end)

@@ -27,6 +27,7 @@ POINT = 0.25
 
 
 def outlook(state: State) -> Shares:
+    """Return each seat's share of the victory: in a single round its chances, in several also its points."""
     chances = from_points(_rate_seats(state), out=state.out)
     if state.options.rounds == 1:
         return chances

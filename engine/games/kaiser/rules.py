@@ -56,6 +56,7 @@ def objection(options: Options, seats: int) -> Refused | None:
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
+    """Return the corners of the seats, and the first round with its start player."""
     corners = _assign_corners(options, seats, chance)
     return [Assembled(corners, options), RoundBegan(1, chance.pick("start player", range(seats)))]
 
@@ -95,6 +96,7 @@ def _find_moves(state: State, seat: int) -> Iterator[tuple[str, str]]:
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
+    """Return the events of a move: a stone moves, and captures the stone at its end if there is one."""
     start, end = move.args
     moved = Moved(seat, state.stones[start].rank, start, end)
     victim = state.stones.get(end)
@@ -102,6 +104,7 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
 
 
 def upkeep(state: State, chance: Chance) -> Event | None:
+    """Return what happens next without a decision; None if the seat on turn decides, or the game is over."""
     if state.places:
         return None
     if state.decided:
@@ -175,11 +178,13 @@ def _rank_seats(state: State) -> tuple[int, ...]:
 
 
 def standing(state: State) -> tuple[Standing, ...]:
+    """Return the points of each seat, whether it is out, and its place once the game is over."""
     places = state.places or (None,) * len(state.points)
     return tuple(map(Standing, state.points, state.out, places))
 
 
 def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:
+    """Return the points of this seat in a scoring: for its stones, and for winning; nothing for other events."""
     if isinstance(event, Scored) and event.seat == seat:
         return (("stones", event.stones), ("winning", event.bonus))
     return ()

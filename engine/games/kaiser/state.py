@@ -132,6 +132,7 @@ Event = (
 
 
 def evolve(state: State, event: Event) -> State:
+    """Return the state after an event; no rule is applied."""
     match event:
         case Moved():
             return _move(state, event)
@@ -261,6 +262,7 @@ class View(Struct, frozen=True):
 
 
 def view(state: State, seat: int | None) -> View:
+    """Return the board, which all seats see alike."""
     return View(
         corners=state.corners,
         round=state.round,

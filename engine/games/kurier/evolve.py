@@ -39,6 +39,7 @@ Item = TypeVar("Item")
 
 
 def evolve(state: State, event: Event) -> State:
+    """Return the state after an event; no rule is applied."""
     match event:
         case TurnBegan(seat):
             return replace(state, turn=seat, acted=False, done=False)
@@ -60,7 +61,7 @@ def evolve(state: State, event: Event) -> State:
         case Departed(_, _, left, _, owed):
             return replace(state, acted=True, owed=left if owed else None, last=())
         case Delivered(seat, price, inn):
-            state = _change_player(state, seat, dispatch=Dispatch(inn, None, price))
+            state = _change_player(state, seat, dispatch=Dispatch(inn, price=price))
             return replace(state, arrivals=(*state.arrivals, seat))
         case Passed():
             return replace(state, done=True)
@@ -75,16 +76,17 @@ def evolve(state: State, event: Event) -> State:
 
 
 def _evolve_coins(state: State, event: Event) -> State:
+    """Return the state after an event about coins."""
     match event:
         case Rewarded(seat, coin):
-            return replace(_earn(_take_coin(state, None, coin), seat, coin), owed=None)
+            return replace(_earn(_take_coin(state, coin), seat, coin), owed=None)
         case Robbed(seat, victim, coin):
-            return replace(_earn(_take_coin(state, victim, coin), seat, coin), owed=None)
+            return replace(_earn(_take_coin(state, coin, victim), seat, coin), owed=None)
         case Spared():
             return replace(state, owed=None)
         case Turned(seat, coin, victim):
             first = seat if state.first_rouble is None else state.first_rouble
-            state = _take_coin(state, victim, coin)
+            state = _take_coin(state, coin, victim)
             return replace(state, turned=(*state.turned, coin), first_rouble=first, last=())
         case Lost():
             return replace(state, turned=(), done=True)
@@ -94,8 +96,8 @@ def _evolve_coins(state: State, event: Event) -> State:
     raise TypeError(f"no event of this game: {event!r}")
 
 
-def _take_coin(state: State, victim: int | None, coin: Coin | None) -> State:
-    """Take a coin out of the palace, or out of a victim's purse."""
+def _take_coin(state: State, coin: Coin | None, victim: int | None = None) -> State:
+    """Take a coin out of the purse of a victim; without one, out of the palace."""
     assert coin is not None, "an event with a hidden coin cannot be replayed"
     if victim is None:
         return replace(state, palace=_remove(state.palace, coin))
@@ -153,6 +155,7 @@ def _check_out(inns: dict[str, Guests], inn: str, kind: Kind) -> dict[str, Guest
 
 
 def _change_player(state: State, seat: int, **parts: object) -> State:
+    """Replace these parts of what a seat has."""
     player = replace(state.players[seat], **parts)
     return replace(state, players=(*state.players[:seat], player, *state.players[seat + 1 :]))
 

@@ -82,7 +82,7 @@ def _rate_seat(state: State, seat: int, holdings: Holdings) -> float:
     strength = _rate_extras(state, seat, holdings) + _rate_couriers(state, seat)
     if not price:
         savings = 0.0 if basic else _rate_savings(state, seat, holdings)
-        return strength + _rate_way(state, seat, holdings) + savings
+        return strength + _rate_on_road(state, seat, holdings) + savings
     if basic:
         return strength + _rate_wait(state, price - count_roubles(holdings.secured), seat)
     return strength + _rate_payment(state, price - _count_own_roubles(state, seat, holdings), seat)
@@ -96,6 +96,7 @@ def _rate_extras(state: State, seat: int, holdings: Holdings) -> float:
 
 
 def _rate_couriers(state: State, seat: int) -> float:
+    """Rate the couriers of a seat that are in an inn."""
     own = sum(owner == seat for guests in state.inns.values() for owner in guests.values())
     return ROADS[state.options.rules].courier * own
 
@@ -134,15 +135,20 @@ def _rate_wait(state: State, missing: int, seat: int) -> float:
     return AT_GUARD_BASIC + WAITING_TURN * waiting_turns + LOG_WAITING_TURNS * log(waiting_turns + LOG_OFFSET_TURNS)
 
 
-def _rate_way(state: State, seat: int, holdings: Holdings) -> float:
+def _rate_on_road(state: State, seat: int, holdings: Holdings) -> float:
     """Rate a dispatch on the road: its village, its inn, and the own couriers near it."""
     inn, kind = holdings.dispatch.inn, holdings.dispatch.kind
     assert kind
     road, village, guests = ROADS[state.options.rules], VILLAGE_OF[inn], state.inns[inn]
     strength = road.villages[village] + _rate_inn(road, guests, kind)
-    own = sum(owner == seat for other in VILLAGES[village] for owner in state.inns.get(other, {}).values())
-    strength += COMPANION * (own - 1) + road.beside * (list(guests.values()).count(seat) - 1)
-    if village == len(VILLAGES) - 1:
+    couriers_in_village = sum(
+        owner == seat for other in VILLAGES[village] for owner in state.inns.get(other, {}).values()
+    )
+    couriers_in_inn = list(guests.values()).count(seat)
+    # Both numbers include the courier with the dispatch.
+    strength += COMPANION * (couriers_in_village - 1) + road.beside * (couriers_in_inn - 1)
+    is_last_village = village == len(VILLAGES) - 1
+    if is_last_village:
         about_to_leave = len(guests) == FULL_INN and kind in order_departures(guests)[:2]
         cheaper = MOST_ROUBLES_NEEDED - GUARD_PRICES[inn]
         strength += CHEAP_GUARD * cheaper + (road.palace if about_to_leave else 0.0)

@@ -75,7 +75,10 @@ def _list_own_coins(state: State, seat: int) -> tuple[Coin, ...]:
 
 
 def end_unpayable_game(state: State) -> Won | None:
-    """§8.9: once no player can come by a price any more, the first dispatch at a guard wins."""
+    """§8.9: once no player can come by a price any more, the first dispatch at a guard wins.
+
+    None as long as coins are left in the palace, and while no dispatch has come to a guard.
+    """
     if state.palace or not state.arrivals:
         return None
     if any(_may_come_by_price(state, seat) for seat in range(len(state.players))):

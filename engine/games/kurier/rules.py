@@ -258,6 +258,7 @@ def _offer_stop(state: State) -> Menu:
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
+    """Return the events of a move that is on the menu."""
     match move.verb, move.args:
         case "deploy", (kind, inn):
             return [Deployed(seat, _find_kind(kind), inn)]
@@ -291,6 +292,7 @@ def _find_kind(word: str) -> Kind:
 
 
 def upkeep(state: State, chance: Chance) -> Event | None:
+    """Return what happens next without a decision; None if a seat decides, or the game is over."""
     if state.places:
         return None
     if state.owed is not None:
@@ -328,6 +330,7 @@ def _refill_reserve(state: State, seat: int, chance: Chance) -> Event | None:
 
 
 def standing(state: State) -> tuple[Standing, ...]:
+    """Return how far the dispatch of each seat has come, and its place once the game is over."""
     places = state.places or (None,) * len(state.players)
     return tuple(
         Standing(_score_dispatch(player.dispatch, place), place=place)

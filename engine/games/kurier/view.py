@@ -44,6 +44,7 @@ class View(Struct, frozen=True):
 
 
 def view(state: State, seat: int | None) -> View:
+    """Return all that a seat may know; a spectator sees no purse."""
     unseen = _list_unseen_coins(state, seat)
     return View(
         rules=state.options.rules,
@@ -65,6 +66,7 @@ def view(state: State, seat: int | None) -> View:
 
 
 def _show_player(player: Holdings) -> PublicHoldings:
+    """Return what all may know of a seat."""
     return PublicHoldings(
         stack=len(player.stack) + len(player.under),
         under=player.under,
@@ -82,6 +84,7 @@ def _list_unseen_coins(state: State, seat: int | None) -> tuple[Coin, ...]:
 
 
 def hear(event: Event, seat: int | None) -> Event:
+    """Return the event; a hidden coin is known only to those between whom it changes hands."""
     match event:
         case Rewarded(owner) if seat != owner:
             return replace(event, coin=None)

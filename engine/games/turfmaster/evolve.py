@@ -12,6 +12,7 @@ from engine.games.turfmaster.state import CARD_ORDER, PACK, Event, Horse, State,
 
 
 def evolve(state: State, event: Event) -> State:
+    """Return the state after an event; no rule is applied."""
     match event:
         case events.Rode():
             return _ride(state, event)
@@ -96,6 +97,7 @@ def _begin_race(state: State, race: int, hedges: tuple[int, ...]) -> State:
 
 
 def _begin_round(state: State, event: events.RoundBegan) -> State:
+    """Set the order and the limits of a round; cards and dice of the round before are put aside."""
     horses = tuple(replace(horse, card="", chosen="", passed=False) for horse in state.horses)
     return replace(
         state,
@@ -112,6 +114,7 @@ def _begin_round(state: State, event: events.RoundBegan) -> State:
 
 
 def _ride(state: State, event: events.Rode) -> State:
+    """Put a horse on the field where its ride ends."""
     index = find_horse_index(state, event.seat, event.number)
     trail = Trail(index, event.start, event.end)
     return replace(state, horses=_replace_horse(state, index, field=event.end), done=state.done + 1, last=trail)
@@ -125,6 +128,7 @@ def _reveal(horse: Horse, card: str) -> Horse:
 
 
 def _arrive(state: State, event: events.Arrived) -> State:
+    """Take a horse off the course, with its place and its points."""
     index = find_horse_index(state, event.seat, event.number)
     horse = state.horses[index]
     points, arrivals = horse.points + event.points, (*horse.arrivals, event.place)

@@ -42,6 +42,7 @@ POINTS_BY_PLACE = (*POINTS, *([0] * LANES))
 
 
 def outlook(state: State) -> Shares:
+    """Return each seat's share of the victory, by its points and those that its horses can expect."""
     horses = _list_running(state)
     to_ride = max(0.0, -sum([horse.at for horse in horses]) / len(horses)) if horses else COURSE_FIELDS
     totals = [list[float]() for _ in range(state.seats)]

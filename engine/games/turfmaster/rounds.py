@@ -155,6 +155,7 @@ def find_deciding_horse(state: State, seat: int) -> int | None:
 
 
 def _get_deciding_horse(state: State, seat: int) -> Horse:
+    """Return the horse that this seat decides for now; there has to be one."""
     index = find_deciding_horse(state, seat)
     assert index is not None
     return state.horses[index]
@@ -300,6 +301,7 @@ def _ride_if_forced(state: State) -> Event | None:
 
 
 def _reveal_cards(state: State, chance: Chance) -> Revealed:
+    """§4.5: turn up all chosen cards at once, which cannot be undone."""
     chance.reveal("cards")
     return Revealed(tuple(horse.chosen for horse in state.horses))
 

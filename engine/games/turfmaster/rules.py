@@ -62,18 +62,21 @@ def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
 
 
 def menu(state: State, seat: int) -> Menu:
+    """Return what a seat may do: discard surplus cards before a race, or act in a round that is not at its end."""
     if state.stage == "riding":
         return make_round_menu(state, seat) if state.done < len(state.order) else ()
     return _offer_discard(state, seat) if state.stage == "dealing" else ()
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
+    """Return the events of a move: a discard before a race, or a move in a round."""
     if state.stage == "dealing":
         return [_discard(state, seat, move.args)]
     return decide_in_round(state, seat, move, chance)
 
 
 def upkeep(state: State, chance: Chance) -> Event | None:
+    """Return what happens next without a decision; None if a seat decides, or the game is over."""
     if state.stage == "riding":
         return continue_round(state, chance) if state.done < len(state.order) else end_round(state)
     if state.stage == "dealing":
@@ -190,6 +193,7 @@ def _offer_discard(state: State, seat: int) -> Menu:
 
 
 def _discard(state: State, seat: int, cards: tuple[str, ...]) -> Discarded:
+    """§3.5: put these cards away, from the first horse of the seat that has too many."""
     index = find_discarding_horse(state, seat)
     assert index is not None
     return Discarded(seat, len(cards), state.horses[index].number, sort_cards(cards))
@@ -223,6 +227,7 @@ def _combine_scores(state: State, scores: list[Score]) -> Score:
 
 
 def standing(state: State) -> tuple[Standing, ...]:
+    """Return the points of each seat, and its place once the game is over."""
     places = state.places or (None,) * state.seats
     return tuple(Standing(_count_points(state, seat), place=places[seat]) for seat in range(state.seats))
 
@@ -234,6 +239,7 @@ def _count_points(state: State, seat: int) -> int:
 
 
 def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:
+    """Return the points of this seat for a horse that arrives, named by its place; nothing for other events."""
     if isinstance(event, Arrived) and event.seat == seat:
         return ((f"place{event.place}", event.points),)
     return ()

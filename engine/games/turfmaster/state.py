@@ -14,6 +14,7 @@ from engine.games.turfmaster.ride import DATA, RACES, Field, Kind
 
 
 def _build_pack() -> tuple[str, ...]:
+    """Return the cards of a horse: plain ones such as “7”, and jokers such as “J7”."""
     plain = [points for points, copies in DATA["cards"]["values"].items() for _ in range(copies)]
     return (*plain, *(f"J{points}" for points in DATA["cards"]["jokers"]))
 

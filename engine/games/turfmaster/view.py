@@ -68,6 +68,7 @@ class View(Struct, frozen=True):
 
 
 def view(state: State, seat: int | None) -> View:
+    """Return the race as a seat, or a spectator, may know it."""
     return View(
         race=state.race,
         races=RACES,
@@ -95,6 +96,7 @@ def _find_own_horse(state: State, seat: int) -> int | None:
 
 
 def _show_horse(state: State, index: int, seat: int | None) -> Runner:
+    """Return a horse as a seat sees it: the cards in its hand and pack only if it is its own."""
     horse = state.horses[index]
     public = Runner(
         seat=horse.seat,
@@ -119,6 +121,7 @@ def _show_horse(state: State, index: int, seat: int | None) -> Runner:
 
 
 def hear(event: Event, seat: int | None) -> Event:
+    """Return the event; the cards of a horse are known only to its player."""
     match event:
         case Dealt() | BonusTaken() | BonusPaid() | Discarded() if event.seat != seat:
             return replace(event, cards=())
@@ -134,6 +137,7 @@ def redeal(state: State, seat: int | None, chance: Chance) -> State:
 
 
 def _redeal_horse(horse: Horse, chance: Chance) -> Horse:
+    """Mix the cards that others cannot know, and deal as many as before to the hand, the pack and those put away."""
     unseen = chance.shuffle("unseen", sort_cards((*horse.hand, *horse.pack, *horse.gone)))
     hand_end, pack_end = len(horse.hand), len(horse.hand) + len(horse.pack)
     hand = sort_cards(unseen[:hand_end])
