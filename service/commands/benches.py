@@ -66,7 +66,10 @@ class Measure(Struct, frozen=True):
 
     @property
     def meets_budget(self) -> bool:
-        return self.ratio is None or self.ratio >= 1 or self.source != "budget"
+        """Whether the figure is as good as its budget; true if it has none, or is held against something else."""
+        if self.ratio is None or self.source != "budget":
+            return True
+        return self.ratio >= 1
 
 
 Bench = Callable[[], Iterable[Measure]]
@@ -339,9 +342,10 @@ class Players:
         raise AssertionError("the game is not over, yet nobody is to move")
 
     def _open_table(self) -> list[Place]:
+        """Open a table for three people, let them sit down, and return their places."""
         app = self._app
         guests = [Invitee(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
-        new = NewTable(game="kaiser", chosen={}, guests=guests, clock=opening.make_clock(app, None))
+        new = NewTable(game="kaiser", chosen={}, guests=guests, clock=opening.make_clock(app, chosen=None))
         places = [access.find(app, link) for link in opening.open_table(app, new).links]
         for place in places:
             submitting.wait_for_verdict(app, submitting.submit(app, place, "sit word"), 10)

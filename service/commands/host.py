@@ -92,8 +92,10 @@ def print_push_key(args: argparse.Namespace) -> int:
     app.open()
     with app.store.writing() as db:
         if args.renew:
-            print(f"Devices that players switch on again: {push_keys.renew_key(db)}")
-        print(push_keys.encode_base64url(push_keys.dump_public(push_keys.load_key(db))))
+            device_count = push_keys.renew_key(db)
+            print(f"Devices that players switch on again: {device_count}")
+        public_key = push_keys.dump_public(push_keys.load_key(db))
+        print(push_keys.encode_base64url(public_key))
     app.close()
     return FINE
 

@@ -85,6 +85,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def _add_export(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `export`."""
     parser = add_command(
         subparsers,
         "export",
@@ -102,6 +103,7 @@ def _add_export(subparsers: Subparsers[Parser]) -> None:
 
 
 def _add_import(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `import`."""
     parser = add_command(
         subparsers,
         "import",
@@ -115,6 +117,7 @@ def _add_import(subparsers: Subparsers[Parser]) -> None:
 
 
 def export_log(args: Namespace) -> int:
+    """Write the log of a table to a file, or to the standard output."""
     content = terminal.format_json(open_log_store(args.database).export(args.table, args.seat))
     if args.output != "-":
         terminal.write_file(args.output, content)

@@ -109,6 +109,7 @@ class Zone:
             )
 
     def _check_spf(self) -> Iterator[CheckResult]:
+        """Check that a single record says which servers may send for the domain, and that not all may."""
         records, domain = self._fetch_texts(self._domain, "v=spf1"), self._domain
         if not records:
             example = f'{domain}. TXT "v=spf1 mx -all", with include: or ip4: for the server that sends'
@@ -127,6 +128,7 @@ class Zone:
             yield make_success(TOPIC, f"SPF of {domain}: {records[0]}")
 
     def _check_dkim(self) -> Iterator[CheckResult]:
+        """Check that the key with which the relay signs is published."""
         selector = self._settings.dkim
         if not selector:
             mend = "set DEPESCHE_DKIM to the selector that the relay signs with, or try: depesche doctor --mail ADDRESS"

@@ -264,6 +264,7 @@ class RecordingGame:
         return getattr(self.game, name)
 
     def decide(self, state: Any, seat: int, move: Any, chance: Any) -> Sequence[Any]:
+        """Record the move, and let the game decide it."""
         self.decided.append((seat, str(move)))
         return self.game.decide(state, seat, move, chance)
 

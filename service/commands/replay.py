@@ -162,12 +162,12 @@ def iter_moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
         yield moment
 
 
-def _iter_tables(log: Log, only: int | None) -> Iterator[Table | None]:
-    """Yield the table after each entry, at most up to entry `only`; None if it cannot be rebuilt."""
+def _iter_tables(log: Log, last: int | None) -> Iterator[Table | None]:
+    """Yield the table after each entry up to entry `last`, or after all; None for each if they cannot be rebuilt."""
     if not log.whole:
         yield from [None] * len(log.entries)
         return
-    entry_count = None if only is None else only + 1  # None for all
+    entry_count = None if last is None else last + 1  # None for all
     tables = record.fold_each(log.game, log.entries, entry_count)
     yield from islice(tables, 1, None)  # the first is the empty table before all entries
 

@@ -66,7 +66,7 @@ def check_file(file: str) -> ScenarioResult:
     try:
         scenario = _load(file)
     except Misuse as misuse:
-        return ScenarioResult(file, "", "unusable", str(misuse))
+        return ScenarioResult(file, title="", verdict="unusable", sentence=str(misuse))
     try:
         scenarios.run(scenario)
     except scenarios.Invalid as misfit:

@@ -98,6 +98,7 @@ def has_database(settings: Settings) -> bool:
 
 
 def _check_database(settings: Settings, name: str) -> Iterator[CheckResult]:
+    """Check that the database opens, and then its schema, the secret and the clock."""
     if not has_database(settings):
         yield make_success("database", f"database {name}: not there yet; the first start makes it")
         return
@@ -127,6 +128,7 @@ def _check_replica(settings: Settings, name: str) -> Iterator[CheckResult]:
 
 
 def _measure_size(store: Store) -> str:
+    """Return the size of the database as text."""
     query = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
     if store.engine.dialect.name == "postgresql":
         query = "SELECT pg_database_size(current_database())"
@@ -136,6 +138,7 @@ def _measure_size(store: Store) -> str:
 
 
 def _check_schema(store: Store) -> Iterator[CheckResult]:
+    """Check that the schema fits this program."""
     revision = store.find_revision()
     if store.is_current():
         yield make_success("schema", f"schema {revision}")
@@ -147,6 +150,7 @@ def _check_schema(store: Store) -> Iterator[CheckResult]:
 
 
 def _check_secret(settings: Settings, store: Store) -> Iterator[CheckResult]:
+    """Check that the secret fits the database, and that only its owner can read it."""
     file = settings.folder / "secret"
     if not settings.secret and not file.exists():
         raise Refused("The secret that its links were made with is missing; restore the file, or DEPESCHE_SECRET.")
@@ -158,6 +162,7 @@ def _check_secret(settings: Settings, store: Store) -> Iterator[CheckResult]:
 
 
 def _check_redis(settings: Settings, name: str) -> Iterator[CheckResult]:
+    """Check that Redis answers, and that its clock agrees."""
     with closing(connect_redis(settings.redis)) as redis:
         if settings.redis == EMBEDDED:
             yield make_success("redis", "Redis embedded: in this process")
@@ -168,6 +173,7 @@ def _check_redis(settings: Settings, name: str) -> Iterator[CheckResult]:
 
 
 def _check_relay(settings: Settings, name: str) -> Iterator[CheckResult]:
+    """Check that the mail server for letters answers."""
     emails.connect(settings.smtp).quit()
     yield make_success("smtp", f"mail server {name}: it answers")
 
@@ -222,6 +228,7 @@ def _check_clock(store: Store) -> Iterator[CheckResult]:
 
 
 def _compare_clocks(other: str, difference_s: float) -> Iterator[CheckResult]:
+    """Report whether this machine's clock and the other one agree."""
     apart_s = abs(difference_s)
     if apart_s > MAX_CLOCK_SKEW_S:
         mend = "synchronise the clocks of all machines: apt install systemd-timesyncd"

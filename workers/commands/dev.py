@@ -135,6 +135,7 @@ class DevPage:
                 self._announce()
 
     def _announce(self) -> None:
+        """Count a new version, and wake the pages that wait for it."""
         with self._news:
             self.version += 1
             self._news.notify_all()

@@ -88,6 +88,7 @@ def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable
 
 
 def _list_public_events(snapshot: Snapshot, entry: Any) -> Iterator[Any]:
+    """Return the events of an entry as a spectator may learn them."""
     events = (log.hear(snapshot.game, event, None) for event in entry.events)
     return (event for event in events if event is not None)
 
@@ -109,6 +110,7 @@ def _make_moves(app: App, table: str, seats: int, moves: int) -> int:
 
 
 def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) -> DevSeat:
+    """Return the table as a seat, or a spectator, sees it; a seat that has moves also gets a letter."""
     menu = snapshots.open_menu(snapshot.game, snapshot.position, seat)
     view = snapshot.game.view(snapshot.position.state, seat)
     scene = Scene(snapshot.game, view, drawing.list_players(snapshot.names), seat, menu, language)
@@ -124,12 +126,14 @@ def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) ->
 
 
 def _list_hints(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str) -> Iterator[str]:
+    """Yield the moves as a letter suggests them: each verb, and indented below it its lines."""
     for verb in suggestions.list_verbs(menu, MoveWriter(snapshot.game, snapshot.names, language), narrator):
         yield verb.label
         yield from (f"  {line.text}" for line in verb.lines)
 
 
 def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str:
+    """Return the text of the letter that tells a seat of its turn; empty if there is none."""
     row = snapshot.seats[seat]
     request = LetterRequest(
         table=snapshot.row.id,
@@ -162,6 +166,7 @@ def find_broken_promises(name: str, root: Path) -> list[str]:
 
 
 def _list_tests(module: ModuleType) -> Iterator[Callable[..., None]]:
+    """Yield the tests that a module defines itself."""
     for name, function in vars(module).items():
         if name.startswith("test_") and function.__module__ == module.__name__:
             yield function

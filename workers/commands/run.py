@@ -68,6 +68,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def _add_serve(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `serve`."""
     serve = add_command(
         subparsers,
         "serve",
@@ -83,6 +84,7 @@ def _add_serve(subparsers: Subparsers[Parser]) -> None:
 
 
 def _add_web(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `web`."""
     web = add_command(
         subparsers,
         "web",
