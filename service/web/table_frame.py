@@ -103,6 +103,11 @@ class TableFrame(Struct, frozen=True):
     about: AboutTable
     preview: Preview | None
 
+    @property
+    def is_player(self) -> bool:
+        """Whether the reader has a seat, and is no spectator."""
+        return self.me is not None
+
 
 def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
     """Load and build the common part of all pages of a table."""
