@@ -185,7 +185,7 @@ def correct_address(link: str) -> Reply:
 
 @account.post("/t/<link>/letters")
 def add_address(link: str) -> Reply:
-    """Give an address to a player who has none."""
+    """Give an address to a player who has none, or another one to a player whose address is not proven yet."""
     with judging.at_seat(get_app(), link) as (work, place):
         seat, address = access.require_seat(place), request.form.get("address", "")
         work.locked = addresses.add_address(work.locked, seat, address, find_visit_key())
@@ -272,7 +272,7 @@ def answer_claim() -> Reply:
 
 @account.post("/my/link")
 def renew_seat_link() -> Reply:
-    """Give one of my seats a new link."""
+    """Give one of my seats a new link; the old one stops working."""
     table, seat = request.form.get("table", ""), parse_int(request.form.get("seat", ""))
     with writing_as_signed_in() as (db, person):
         signing_in.renew_link(get_app(), db, person.proof, table, seat)

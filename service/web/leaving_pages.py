@@ -47,7 +47,7 @@ def ask_to_delete() -> Response:
 
 @leaving_pages.post("/delete")
 def delete_account() -> Response:
-    """Delete my account."""
+    """Delete my account, if the form repeats its address."""
     person = require_signed_in()
     try:
         leaving.delete_person(get_app(), person.proof, request.form.get("address", ""))

@@ -206,7 +206,7 @@ def join(token: str) -> Reply:
 
 @joining_pages.post("/t/<link>/fill")
 def fill_with_bots(link: str) -> Reply:
-    """Give the free seats to bots."""
+    """Give the free seats to bots, which only the organiser may do."""
     joining.fill_with_bots(get_app(), link)
     return redirect(url_for("table.show", link=link), 303)
 

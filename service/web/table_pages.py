@@ -271,7 +271,7 @@ def say(link: str) -> Reply:
 
 @seat_forms.post("/note")
 def store_note(link: str) -> Reply:
-    """Store a private note."""
+    """Store a private note; an empty text deletes it."""
     with access.writing_at(get_app(), link) as (db, place):
         seat_commands.store_note(db, place, request.form.get("note", ""))
     return _show_section(link, "note")
@@ -295,14 +295,14 @@ def show_presence(link: str) -> Reply:
 
 @seat_forms.put("/here")
 def note_presence(link: str) -> Response:
-    """Note that the player is here; the page's script sends this now and then."""
+    """Note that the player is here, if the others may know it; the page's script sends this now and then."""
     access.store_presence(get_app(), link)
     return make_response("", 204)
 
 
 @seat_forms.post("/watched")
 def allow_spectators(link: str) -> Reply:
-    """Allow or forbid spectators."""
+    """Allow or forbid spectators, which only the organiser may do."""
     with access.writing_at(get_app(), link) as (db, place):
         seat_commands.allow_spectators(db, place, _is_wanted())
     return _show_section(link, "own")
@@ -310,7 +310,7 @@ def allow_spectators(link: str) -> Reply:
 
 @seat_forms.post("/released")
 def release(link: str) -> Reply:
-    """Show the finished game in the gallery, or not any more."""
+    """Agree to show the finished game in the gallery, or take that back."""
     with access.writing_at(get_app(), link) as (db, place):
         seat_commands.release(db, place, _is_wanted())
     return _show_section(link, "released")
@@ -334,7 +334,7 @@ def move_branch_up(link: str, number: int) -> Reply:
 
 @seat_forms.post("/orders/<int:number>/branch/<int:branch>")
 def move_order_to_branch(link: str, number: int, branch: int) -> Reply:
-    """Move a standing order to another branch."""
+    """Move a standing order to the end of another branch, or exchange it with the last order there."""
     with judging.at_seat(get_app(), link) as (work, place):
         work.locked = branch_orders.move_order(work.locked, place, number, branch)
     return _show_section(link, "plan")

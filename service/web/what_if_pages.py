@@ -131,7 +131,7 @@ def _make_branch_link(branch: Branch) -> BranchLink:
 
 @whatif.post("")
 def begin(link: str) -> Reply:
-    """Begin a branch with the position after an entry, or after the last one."""
+    """Begin a branch after an entry, or after the last one; an empty branch that begins there is used again."""
     app, after = get_app(), _parse_number(request.form.get("at", ""), MAX_ENTRY)
     with access.writing_at(app, link) as (db, place):
         number = branches.begin(app, db, place, after)
@@ -146,7 +146,7 @@ def show(link: str, number: int) -> Response:
 
 @whatif.post("/<int:number>")
 def play(link: str, number: int) -> Reply:
-    """Make a move in the branch, for any seat."""
+    """Make a move in the branch, for any seat; before its end, another move than it has begins a new branch."""
     app, text, step = get_app(), join_move_fields(request.form), _parse_step()
     seat = _parse_number(request.form.get("as", ""), 0)
     try:
@@ -169,7 +169,7 @@ def cut(link: str, number: int) -> Reply:
 
 @whatif.post("/<int:number>/take-out")
 def take_out(link: str, number: int) -> Reply:
-    """Delete one move of the branch."""
+    """Delete one move of the branch; later moves stay, as far as they are still possible."""
     with access.writing_at(get_app(), link) as (db, place):
         branches.take_out(db, place, number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=number, step=LAST_STEP), 303)
@@ -190,7 +190,7 @@ def move_sooner(link: str, number: int) -> Response | Reply:
 
 @whatif.post("/<int:number>/fork")
 def fork(link: str, number: int) -> Reply:
-    """Go on in another branch, and leave this one as it is."""
+    """Copy the branch up to a step, and go on in the copy."""
     with access.writing_at(get_app(), link) as (db, place):
         other = branches.fork(db, place, number, _parse_step())
     return redirect(url_for("whatif.show", link=link, number=other), 303)
@@ -198,7 +198,7 @@ def fork(link: str, number: int) -> Reply:
 
 @whatif.post("/<int:number>/deal")
 def deal(link: str, number: int) -> Reply:
-    """Deal everything hidden again, with other luck."""
+    """Deal everything hidden again, with other luck; the last moves are cut if they are no longer possible."""
     with access.writing_at(get_app(), link) as (db, place):
         lost = branches.deal(get_app(), db, place, number)
     return redirect(url_for("whatif.show", link=link, number=number, dealt=lost), 303)
@@ -206,7 +206,7 @@ def deal(link: str, number: int) -> Reply:
 
 @whatif.post("/<int:number>/name")
 def rename(link: str, number: int) -> Reply:
-    """Keep a branch under a name."""
+    """Keep a branch under a name; an empty one removes the name."""
     with access.writing_at(get_app(), link) as (db, place):
         branches.rename(db, place, number, request.form.get("name", ""))
     return redirect(url_for("whatif.show", link=link, number=number), 303)
@@ -231,7 +231,7 @@ def order_branch(link: str, number: int) -> Reply:
 
 @whatif.post("/<int:number>/forget")
 def delete_orders(link: str, number: int) -> Reply:
-    """Delete the standing orders that were made from a branch."""
+    """Delete the standing orders that were made from a branch, and all orders that can never hold."""
     with judging.at_seat(get_app(), link) as (work, place):
         work.locked = standing_orders.delete_branch_orders(work.locked, access.require_seat(place), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
