@@ -115,9 +115,9 @@ class ProcessWorker(SimpleWorker):
             pipeline.execute()
 
     def request_stop(self, signum: int | None, frame: FrameType | None) -> None:
-        """Stop the running job after its next step: a process that works on is killed ten seconds later.
+        """Stop the running job after its next step, and not at its end.
 
-        To send all letters of a night takes longer than that.
+        A process that works on is killed after ten seconds, and to send all letters of a night takes longer than that.
         """
         jobs.request_stop()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]

@@ -39,6 +39,7 @@ log = structlog.get_logger()
 MAX_MAIL_BYTES = 4 * 1024 * 1024
 MAX_SMTP_BYTES = 32 * 1024 * 1024  # the mail server cannot even send more; up to this it gets a clear answer
 PARSED_BYTES = 512 * 1024  # pictures come after the text
+MAX_LOGGED_CHARS = 40  # of an address that is neither of a seat nor of a letter
 LOGGABLE_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}", re.ASCII)
 ANSWER_ADDRESS = re.compile(
     r"[\w.=-]{1,64}\+(?P<token>(?P<seat>[0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII
@@ -121,7 +122,8 @@ class Receiver:
         if isinstance(server, LMTP):
             return "\r\n".join(replies)  # RFC 2033: a reply for each recipient
         # SMTP has one reply for all recipients: the worst one, so that the mail is sent again where that helps.
-        return max(replies, key=(REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER).index)
+        worst_last = (REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER)
+        return max(replies, key=worst_last.index)
 
 
 class SmtpServer(SMTP):
@@ -261,7 +263,10 @@ def _parse_mail(app: App, raw: bytes, envelope_sender: str, player: AddressedPla
 
 
 def _warn_player(app: App, player: AddressedPlayer, sender: str) -> None:
-    """Owe the player a letter about a mail from another address, at most one a day; its sender gets no answer."""
+    """Owe the player a letter about a mail from another address, at most one a day; its sender gets no answer.
+
+    There is no letter if the player has no address, or if that of the sender has unusual characters.
+    """
     place = player.place
     if not player.address or not LOGGABLE_ADDRESS.fullmatch(sender):
         return
@@ -276,7 +281,10 @@ def _warn_player(app: App, player: AddressedPlayer, sender: str) -> None:
 
 
 def _find_answered_letter(headers: MailHeaders, place: Place) -> AnsweredLetter:
-    """Find the letter that a mail answers: by the nearest id of a letter about a table, or else by the subject."""
+    """Find the letter that a mail answers: by the nearest id of a letter about a table, or else by the subject.
+
+    Without either, it may be a digest.
+    """
     answered = tuple(headers.iter_answered_ids())
     for message_id in answered:
         letter_id = TABLE_LETTER_ID.match(message_id)
@@ -357,7 +365,7 @@ def _redact(recipient: str) -> str:
     answer, bounce = ANSWER_ADDRESS.match(recipient), bounce_reports.BOUNCE_ADDRESS.match(recipient)
     if answer:
         return answer["seat"]
-    return bounce["letter"] if bounce else recipient[:40]
+    return bounce["letter"] if bounce else recipient[:MAX_LOGGED_CHARS]
 
 
 def _store(app: App, mail: IncomingMail) -> int:

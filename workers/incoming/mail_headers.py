@@ -161,7 +161,7 @@ def check_sender(headers: MailHeaders, envelope_sender: str, player_address: str
 
 
 def refuse_own_letters(headers: MailHeaders, settings: Settings) -> None:
-    """Raise Ignored for a letter of this server that was forwarded back to it."""
+    """Raise Ignored for a letter of this server that was forwarded back to it, and for the mail of any list."""
     if receipts.TABLE_HEADER in headers or any(_is_letter_id(one, settings) for one in headers.list_ids("Message-ID")):
         raise Ignored("This is a letter of our own.")
     if "List-Id" in headers:

@@ -139,7 +139,8 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
         except Refused:
             raise _make_question(locked, seat, part, is_own) from None
         moves = (*moves, (mover, str(move)))
-        if not is_own and len({standing_orders.digest_view(locked.game, state, seat) for state in states}) > 1:
+        views = {standing_orders.digest_view(locked.game, state, seat) for state in states}
+        if not is_own and len(views) > 1:
             raise Refused("What you can do after “{part}” depends on chance, so please wait for your turn.", part=part)
     return moves
 

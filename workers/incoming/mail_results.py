@@ -130,6 +130,7 @@ def shorten_refusal(why: Refused) -> Refused:
 def is_letter_needed(result: MailResult, mail: Row[Any], open_since: int | None) -> bool:
     """Return whether a mail needs a letter. One plain move that ends the turn needs none: the next letter shows it.
 
+    A question needs one, and so does a command to the table, such as one for a rematch.
     `open_since` is the entry that began the turn that the seat has after the mail; None if it has none.
     """
     tried = [line for line in result.lines if line.outcome not in ("talk", "said")]

@@ -29,6 +29,7 @@ from workers.incoming.mail_headers import MailHeaders
 
 log = structlog.get_logger()
 
+IMAP_PORT, IMAPS_PORT = 143, 993
 TIMEOUT_S = 30.0  # for each reply of the mail server
 POLL_S = 30.0  # if the server cannot announce new mail
 MAX_IDLE_S = 120.0  # if it can; a connection may be dead without an error
@@ -83,16 +84,17 @@ def open_mailbox(settings: Settings) -> Iterator[OpenMailbox]:
     folder = unquote(parts.path.strip("/")) or "INBOX"
     box: BaseMailBox
     if parts.scheme == "imaps":
-        box = MailBox(host, parts.port or 993, timeout=TIMEOUT_S, ssl_context=ssl.create_default_context())
+        box = MailBox(host, parts.port or IMAPS_PORT, timeout=TIMEOUT_S, ssl_context=ssl.create_default_context())
     else:
-        box = MailBoxUnencrypted(host, parts.port or 143, timeout=TIMEOUT_S)
+        box = MailBoxUnencrypted(host, parts.port or IMAP_PORT, timeout=TIMEOUT_S)
     try:
         login = box.login if (user + password).isascii() else box.login_utf8
         login(user, password, initial_folder=None)
         box.folder.set(folder, readonly=True)
-        numbering = box.client.response("UIDVALIDITY")[1]
-        digest = sha256(f"{user}@{host}:{parts.port}/{folder}".encode()).hexdigest()[:16]
-        yield OpenMailbox(box, f"imap/{digest}", int(numbering[0] or 0))
+        _name, values = box.client.response("UIDVALIDITY")
+        numbering = int(values[0] or 0)
+        mailbox_hash = sha256(f"{user}@{host}:{parts.port}/{folder}".encode()).hexdigest()[:16]
+        yield OpenMailbox(box, f"imap/{mailbox_hash}", numbering)
     finally:
         with suppress(Exception):  # the connection may be lost
             box.client.logout()

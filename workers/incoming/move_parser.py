@@ -342,14 +342,16 @@ def count_verb_words(written: list[str], verb: str, words: Vocabulary) -> int:
 
 def _looks_like_move(written: list[str], menu: Menu, words: Vocabulary) -> bool:
     """Return whether a line that is no move was meant as a move: then its sender has to know."""
-    menu_verbs, talk_words = tuple(entry.verb for entry in menu), (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)
+    menu_verbs = [entry.verb for entry in menu]
+    talk_words = (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)  # unless the menu has them
     verbs = (*menu_verbs, *(verb for verb in words.verbs if verb not in talk_words))
     game_verbs = tuple(verb for verb in menu_verbs if verb not in words.table.verbs)
     meaningful = remove_small_words(written, words) or written
     verb = find_verb(written, verbs, words) or find_verb(meaningful, verbs, words)
     if verb is None and not (_is_abbreviated(meaningful, game_verbs, words) or _is_misspelt(meaningful, verbs, words)):
         return False
-    return len(written) < MIN_SENTENCE_WORDS or any(_is_token(word, menu, words) for word in meaningful[1:])
+    is_short = len(written) < MIN_SENTENCE_WORDS
+    return is_short or any(_is_token(word, menu, words) for word in meaningful[1:])
 
 
 def _is_abbreviated(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:

@@ -187,7 +187,8 @@ def _iter_letter_messages() -> Iterator[str]:
 def _iter_part_lines(part: Message, depth: int, remarks: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a part. Of several alternatives the first with any line counts."""
     kind = part.get_content_type()
-    is_file = part.get_content_disposition() == "attachment" or (depth and part.get_filename())
+    has_name = depth > 0 and part.get_filename()  # a name of the whole mail says nothing
+    is_file = part.get_content_disposition() == "attachment" or has_name
     if depth > MAX_DEPTH or is_file or kind.startswith("message/"):
         return
     if part.is_multipart():

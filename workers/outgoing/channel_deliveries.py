@@ -85,7 +85,7 @@ def send_batch(app: App) -> StepResult:
 
 
 def claim(app: App) -> Sequence[ClaimedDelivery]:
-    """Insert the deliveries of fresh letters, and lease some that are due, so that other processes leave them alone."""
+    """Insert the deliveries that new letters lack, and lease some that are due, so that no other process sends them."""
     with app.store.writing() as db:
         channel_queries.insert_deliveries(db, app.now(), app.settings.confirms)
         rows = channel_queries.lease_deliveries(db, app.now(), app.settings.lease, BATCH)
@@ -191,7 +191,7 @@ def record(app: App, db: Connection, prepared: PreparedDelivery, answer: SenderA
             channels.record_failure(db, channel, now, answer.why)
             retry_later(app, db, delivery, channel.kind, answer.why, answer.pause_s)
             return
-    outcome = answer.outcome if not answer.why else f"{answer.outcome}: {answer.why}"
+    outcome = f"{answer.outcome}: {answer.why}" if answer.why else answer.outcome
     channel_queries.end_delivery(db, delivery.id, now, outcome[:MAX_OUTCOME_CHARS])
     app.metrics.count("deliveries", f"{channel.kind} {answer.outcome}")
 

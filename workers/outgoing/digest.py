@@ -113,7 +113,7 @@ def make_table_sign(seat: Any) -> str:
 
 
 def find_only_turn(app: App, request: LetterRequest) -> LetterRequest | None:
-    """Return the request for the digest as a letter from its table, if one table alone waits; otherwise None."""
+    """Return the request for the digest as a letter from its table, if one table alone waits and goes on; else None."""
     with app.store.reading() as db:
         person = db.execute(select(people).where(people.c.id == request.person)).one()
     waiting = list_waiting_seats(app, person)
@@ -160,7 +160,10 @@ def _belongs_in_digest(person: Any, seat: Any) -> bool:
 
 
 def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> DigestTurn | None:
-    """Return what the digest says about a table; None while the table pauses, or its game is not installed."""
+    """Return what the digest says about a table; None while the table pauses, or its game is not installed.
+
+    `has_board` is whether the board is shown, and the moves with it.
+    """
     app, translator = draft.app, draft.translator
     table = _load_if_going_on(app, seat.table)
     if table is None:

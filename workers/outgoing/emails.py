@@ -249,7 +249,8 @@ def connect(url: str) -> smtplib.SMTP:
     """
     parts = urlsplit(url)
     host, port = parts.hostname or LOCALHOST, parts.port
-    context = None if parts.scheme == "smtp" else ssl.create_default_context()  # which reads all certificates
+    uses_tls = parts.scheme != "smtp"
+    context = ssl.create_default_context() if uses_tls else None  # to make one takes long: it reads all certificates
     match parts.scheme:
         case "smtps":
             server: smtplib.SMTP = smtplib.SMTP_SSL(host, port or SMTPS_PORT, timeout=REPLY_TIMEOUT_S, context=context)
@@ -366,15 +367,16 @@ def _read_replies(server: smtplib.SMTP, envelope: Envelope) -> Refusal | None:
 
     A refusal of the sender, which concerns all letters, is raised; other refusals are returned.
     """
-    mail, recipient, data = (server.getreply() for _ in range(3))
+    mail, recipient, data = (server.getreply() for _ in range(3))  # each a code and a text
+    wants_content = data[0] == START_OF_CONTENT
     if mail[0] != MAIL_ACCEPTED:
         raise smtplib.SMTPSenderRefused(*mail, envelope.sender)
     if recipient[0] not in RECIPIENT_ACCEPTED:
-        if data[0] == START_OF_CONTENT:  # the letter has no recipient: RFC 2920, 3.1
+        if wants_content:  # though the letter has no recipient: RFC 2920, 3.1
             server.send(END_OF_CONTENT)
             server.getreply()
         return smtplib.SMTPRecipientsRefused({envelope.recipient: recipient})
-    return None if data[0] == START_OF_CONTENT else smtplib.SMTPDataError(*data)
+    return None if wants_content else smtplib.SMTPDataError(*data)
 
 
 def _read_verdict(server: smtplib.SMTP) -> Refusal | None:

@@ -63,7 +63,7 @@ def send(app: App, follower: FollowerRow) -> HookOutcome:
         raise
     except Exception as error:
         log.exception("news of a table not sent", table=follower.table)
-        return HookOutcome("retry", 0, f"not sent: {type(error).__name__}")
+        return HookOutcome("retry", status=0, text=f"not sent: {type(error).__name__}")
 
 
 def write(app: App, follower: FollowerRow) -> HookMessage | None:

@@ -25,7 +25,7 @@ NAME_HEIGHT = 34
 
 
 def build_review(draft: TableDraft) -> Review:
-    """Return the look back at a game. It tells no story of a game that was given up."""
+    """Return the look back at a game; of one without a story, as after giving up, only the seed."""
     snapshot, _ = draft.snapshot, draft.translator.gettext
     seed = snapshot.row.seed.hex() if snapshot.position.phase == "over" else ""
     if not game_story.has_story(snapshot):
@@ -56,7 +56,8 @@ def chart_chances(story: Story) -> Chart | None:
     if len(story.chance_history) < 2:
         return None
     shares = (tuple(100 * share for share in point.shares) for point in story.chance_history)
-    return Chart(tuple(enumerate(shares)), least=0, most=100, unit=" %")
+    points = tuple(enumerate(shares))  # each a step after the one before
+    return Chart(points, least=0, most=100, unit=" %")
 
 
 def build_chart(draft: TableDraft, name: str, heading: str, chart: Chart | None) -> ChartSection | None:

@@ -202,7 +202,7 @@ def build_board(draft: TableDraft, scene: Scene) -> BoardSection:
         if player.name
     )
     if draft.request.plain:
-        return BoardSection(draw_board_text(scene).rstrip(), legend, None)
+        return BoardSection(draw_board_text(scene).rstrip(), legend, picture=None)
     row = draft.snapshot.row
     board = draw_board(draft.app.caches.boards, ("letter", row.id, row.length), scene, draft.narrator)
     picture = LetterPicture("board", make_cid(draft, "board"), board.svg, board.alt)
@@ -352,4 +352,8 @@ def list_help(translator: Translator) -> tuple[HelpLine, ...]:
         translator.gettext("hint: a good move is told to you, where your table has hints"),
         translator.gettext("if ... then ...: your move behind “then” is made if the others make the moves behind “if”"),
     )
-    return tuple(HelpLine(command, meaning) for command, _, meaning in (line.partition(": ") for line in lines))
+    help_lines: list[HelpLine] = []
+    for line in lines:
+        command, _, meaning = line.partition(": ")
+        help_lines.append(HelpLine(command, meaning))
+    return tuple(help_lines)

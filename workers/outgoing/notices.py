@@ -42,7 +42,7 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
         remarks = _load_remarks(db, snapshot, request) if owed.kind is TALK else ()
     if owed.kind is TALK and not remarks:
         return None
-    draft = table_letters.make_draft(app, request, snapshot, [], remarks)
+    draft = table_letters.make_draft(app, request, snapshot, entries=[], remarks=remarks)
     return Notice(
         id=make_notice_id(owed),
         kind=request.kind_name,

@@ -52,6 +52,7 @@ SLOW_KINDS = [name for name, kind in LETTER_KINDS.items() if kind.is_slow]
 SLOW_LEASES = 5  # how many times the lease of other letters a slow letter has
 IN_HAND = "in hand "  # an outcome until the letter is sent or postponed; its number counts the processes that started
 MAIL_WAIT_S = 2 * HOUR_S  # of a letter whose notice another channel took, if the reader wishes that
+MAX_OUTCOME_CHARS = 500
 NOT_ASCII = "the address has letters that mail servers do not take"
 RETURN_HEADER = "X-Depesche-Return"
 DUE_LETTERS = (
@@ -118,7 +119,7 @@ def send_batch(app: App) -> StepResult:
 
 
 def claim(app: App) -> Sequence[ClaimedLetter]:
-    """Lease some letters that are due, so that other processes leave them alone."""
+    """Lease some letters that are due, so that other processes leave them alone; owe them by other channels, too."""
     with app.store.writing() as db:
         due = db.execute(DUE_LETTERS.where(letters.c.due_at <= app.now())).all()
         batch = select_batch(due)
@@ -136,7 +137,7 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
     if has_new:
         app.wakeups.wake("deliveries")
     tries = {row.id: row.tries + 1 for row in batch}
-    return [ClaimedLetter(one, due_at, tries[one.letter], starts, len(due)) for one in owed]
+    return [ClaimedLetter(one, due_at, tries[one.letter], starts, pending=len(due)) for one in owed]
 
 
 def select_batch(due: Sequence[Any]) -> Sequence[Any]:
@@ -221,7 +222,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
     if outcome:
         close(app, letter, outcome)
     elif not letter.request.address.isascii():
-        close_refused(app, letter, NOT_ASCII, NOT_ASCII)
+        close_refused(app, letter, why=NOT_ASCII, dead_address_reply=NOT_ASCII)
     elif app.settings.confirms and letter.owed.needs_proof:
         postpone(app, letter, queries.NEVER_DUE)
     elif letter.owed.treatment == "digest":
@@ -370,7 +371,7 @@ def retry_later(app: App, letter: ClaimedLetter, why: str) -> None:
         return
     pause_s = compute_retry_pause(letter.tries - 1)
     with app.store.writing() as db:
-        db.execute(update_unsent(letter).values(due_at=app.now() + pause_s, outcome=why[:500]))
+        db.execute(update_unsent(letter).values(due_at=app.now() + pause_s, outcome=why[:MAX_OUTCOME_CHARS]))
 
 
 def release(app: App, batch: Sequence[ClaimedLetter]) -> None:

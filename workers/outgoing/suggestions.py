@@ -21,6 +21,7 @@ from service.text.move_words import Vocabulary
 from service.text.narration import Narrator
 
 MAX_LINES = 10  # of one verb; the page has them all
+MAX_NAME_WORDS = 3  # of a player, in place of the token of a seat
 MAX_ENDS = 14  # in one line
 MAX_MAILED_ENDS = 8  # in one line; each link to a mail is long, and Gmail cuts off letters of more than 100 kB
 SERVER_COMMANDS = ("status", "help")
@@ -179,7 +180,7 @@ class MoveWriter:
     def _is_clear(self, name: str, others: Sequence[str]) -> bool:
         """Return whether a name means only one of these tokens; a long name or a small word such as “the” does not."""
         plain = menus.normalize_name(name)
-        if plain is None or len(name.split()) > 3 or name.casefold() in self._all.small:
+        if plain is None or len(name.split()) > MAX_NAME_WORDS or name.casefold() in self._all.small:
             return False
         matches = [token for token in others if plain in map(menus.normalize_name, (token, *self._all(token)))]
         return len(matches) == 1
@@ -202,13 +203,13 @@ class MoveWriter:
         """Make a line of moves that differ in their last word; the first ones get a link to a mail."""
         front, others = self._write_line(entry, stem), _list_tokens(entry, len(stem))
         ends = [self.write_token(args[-1], others) for args in options]
-        links = tuple(
-            MoveLink(end, _join(entry, args), f"{front} {end}" if place < MAX_MAILED_ENDS else "")
-            for place, (end, args) in enumerate(zip(ends, options, strict=True))
-        )
+        links: list[MoveLink] = []
+        for end, args in zip(ends, options, strict=True):
+            has_mail = len(links) < MAX_MAILED_ENDS
+            links.append(MoveLink(end, _join(entry, args), mail=f"{front} {end}" if has_mail else ""))
         # There is no comma between moves, because names of places have commas.
         text = f"{front} {SEPARATOR.join([*ends, '…'] if has_more else ends)}"
-        return MoveLine(text, front, links, has_more)
+        return MoveLine(text, front, tuple(links), has_more)
 
     def _write_line(self, entry: MenuEntry, args: Sequence[str]) -> str:
         """Return the verb of an entry and these tokens behind it, which may only begin a move."""
@@ -234,7 +235,7 @@ def _make_verb(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Sugg
         case Choice():
             lines = tuple(itertools.islice(writer.list_lines(entry), MAX_LINES + 1))
             only_move = lines[0].text if len(entry.options) == 1 else ""
-            return SuggestedVerb(label, lines[:MAX_LINES], len(lines) > MAX_LINES, only_move=only_move)
+            return SuggestedVerb(label, lines[:MAX_LINES], more=len(lines) > MAX_LINES, only_move=only_move)
         case Subset():
             items = ", ".join([writer.write_token(item, entry.items) for item in entry.items])
             return SuggestedVerb(label, (_make_open_line(verb, items, entry),), amount=_write_amount(entry, writer))

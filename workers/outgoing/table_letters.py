@@ -172,11 +172,12 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         reply_to=links.address,
         pictures=letter.pictures,
     )
-    return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
+    to_player = replace(request, person=draft.seat.person or 0)  # whose settings the letter links to
+    return emails.build_message(app, to_player, content)
 
 
 def write_subject(draft: TableDraft, topic: Topic, subject: str) -> str:
-    """Return the subject: the same for all letters of a table, so that they are one thread, but for urgent ones."""
+    """Return the subject: one for all letters of a table, so that they are a thread, but for reminders and the end."""
     _ = draft.translator.gettext
     match topic:
         case "reminder":
