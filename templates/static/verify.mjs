@@ -84,11 +84,12 @@ function compress(view, block, state, words) {
   })
 }
 
-// Keccak on 25 lanes of 64 bits, each kept as a low and a high word.
+// Keccak on 25 lanes of 64 bits, each kept as a low and a high word. The names of its steps are those of FIPS 202.
 const OFFSETS = [0, 1, 62, 28, 27, 36, 44, 6, 55, 20, 3, 10, 43, 25, 39, 41, 45, 15, 21, 8, 18, 2, 61, 56, 14]
-const CONSTANTS = roundConstants()
+const CONSTANTS = computeRoundConstants()
 
-function roundConstants() {
+// The low and the high word for each of the 24 rounds: their bits come out of a shift register.
+function computeRoundConstants() {
   let register = 1
   return Array.from({ length: 24 }, () => {
     const constant = [0, 0]
@@ -101,10 +102,12 @@ function roundConstants() {
   })
 }
 
+// The permutation Keccak-f[1600], in place.
 function permute(lanes) {
   const moved = new Int32Array(50),
     sums = new Int32Array(10)
   for (const [low, high] of CONSTANTS) {
+    // theta
     for (let i = 0; i < 10; i++) sums[i] = lanes[i] ^ lanes[i + 10] ^ lanes[i + 20] ^ lanes[i + 30] ^ lanes[i + 40]
     for (let x = 0; x < 5; x++) {
       const left = 2 * ((x + 4) % 5),
@@ -117,15 +120,18 @@ function permute(lanes) {
       }
     }
     for (let place = 0; place < 25; place++) turnLane(lanes, place, moved)
+    // chi
     for (let y = 0; y < 50; y += 10) {
       for (let i = 0; i < 10; i++)
         lanes[y + i] = moved[y + i] ^ (~moved[y + ((i + 2) % 10)] & moved[y + ((i + 4) % 10)])
     }
+    // iota
     lanes[0] ^= low
     lanes[1] ^= high
   }
 }
 
+// The steps rho and pi for one lane: it is turned, and written to another place of `moved`.
 function turnLane(lanes, place, moved) {
   const x = place % 5,
     y = (place - x) / 5,
@@ -174,6 +180,8 @@ const STRING = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/.source
 const TOKEN = new RegExp(`[\\x20\\n\\r\\t]*(?:(${WORD})|(${NUMBER})|(${STRING}))`, "y")
 const CONSTANTS_OF_JSON = { true: true, false: false, null: null }
 
+// The value of a JSON text: objects become maps. Refused is what could be read in two ways, such as a name told twice
+// or a number that is not whole.
 export function parse(text) {
   let at = 0
   const refuse = why => {
@@ -184,9 +192,10 @@ export function parse(text) {
     const found = TOKEN.exec(text)
     if (!found) refuse("it is not JSON")
     at = TOKEN.lastIndex
-    return found
+    const [, mark, digits, quoted] = found // one of the three
+    return { mark, digits, quoted }
   }
-  const readValue = ([, mark, digits, quoted], depth) => {
+  const readValue = ({ mark, digits, quoted }, depth) => {
     if (depth > 100) refuse("it is nested too deeply")
     if (quoted !== undefined) return readString(quoted)
     if (digits !== undefined) return readWholeNumber(digits)
@@ -206,26 +215,30 @@ export function parse(text) {
   }
   const readList = depth => {
     const items = []
-    for (let token = next(); token[1] !== "]" || items.length; token = next()) {
+    let token = next()
+    if (token.mark === "]") return items
+    for (;;) {
       items.push(readValue(token, depth + 1))
-      const after = next()[1]
-      if (after === "]") break
-      if (after !== ",") refuse("a list is not told right")
+      const { mark } = next()
+      if (mark === "]") return items
+      if (mark !== ",") refuse("a list is not told right")
+      token = next()
     }
-    return items
   }
   const readObject = depth => {
     const fields = new Map()
-    for (let token = next(); token[1] !== "}" || fields.size; token = next()) {
-      if (token[3] === undefined || next()[1] !== ":") refuse("an object is not told right")
-      const name = readString(token[3])
+    let token = next()
+    if (token.mark === "}") return fields
+    for (;;) {
+      if (token.quoted === undefined || next().mark !== ":") refuse("an object is not told right")
+      const name = readString(token.quoted)
       if (fields.has(name)) refuse(`“${name}” is told twice`)
       fields.set(name, readValue(next(), depth + 1))
-      const after = next()[1]
-      if (after === "}") break
-      if (after !== ",") refuse("an object is not told right")
+      const { mark } = next()
+      if (mark === "}") return fields
+      if (mark !== ",") refuse("an object is not told right")
+      token = next()
     }
-    return fields
   }
   const found = readValue(next(), 0)
   if (/[^\x20\n\r\t]/.test(text.slice(at))) refuse("something follows its end")
@@ -257,7 +270,7 @@ const isHash = value => typeof value === "string" && HASH.test(value)
 const isCount = value => Number.isInteger(value) && value >= 0
 const isText = value => typeof value === "string"
 const isMap = value => value instanceof Map
-const has = (map, ...names) => isMap(map) && map.size === names.length && names.every(name => map.has(name))
+const hasExactly = (map, ...names) => isMap(map) && map.size === names.length && names.every(name => map.has(name))
 const same = (one, other) => canonical(one) === canonical(other)
 
 // The fields of an export, each of its type; nothing in it is checked yet.
@@ -301,7 +314,7 @@ function checkOrder(log) {
     const ok = (holds, sentence) => ensure(holds, "order", n, `Entry ${n} ${sentence}.`)
     ok(entry.get("seq") === n, "is missing or out of order")
     ok(isHash(digest), "has no digest of 64 small hexadecimal digits")
-    ok(has(entry, ...FIELDS), "has other fields than an entry has")
+    ok(hasExactly(entry, ...FIELDS), "has other fields than an entry has")
     ok(
       isCount(entry.get("at")) && isCount(entry.get("edition")),
       "tells its time or edition otherwise than in whole numbers",
@@ -386,11 +399,12 @@ const checkedRounds = new Map()
 const bigEndian = value => toBytes(value, 8)
 const findEvent = (events, type) => events.find(event => event.get("type") === `table.${type}`)
 
+// The beacon of the table; null if its draws are sealed.
 function readBeacon(log) {
   const beacon = log.links[0].entry.get("events")[0].get("beacon")
   if (beacon === undefined) return null
   const right =
-    has(beacon, "key", "genesis", "period") &&
+    hasExactly(beacon, "key", "genesis", "period") &&
     [...beacon.values()].every(isText) &&
     /^[0-9a-f]{192}$/.test(beacon.get("key")) &&
     COUNT.test(beacon.get("genesis")) &&
@@ -399,6 +413,12 @@ function readBeacon(log) {
   ensure(right, "rounds", 0, "The table was opened with a beacon that is not told right.")
   return { key: beacon.get("key"), genesis: Number(beacon.get("genesis")), period: Number(beacon.get("period")) }
 }
+
+// The round that a move at this time has to name: it comes one to two periods later.
+const computeDueRound = ({ genesis, period }, at) => Math.max(1, Math.floor((at - genesis) / period) + 3)
+
+// A draw of one thing out of one, which needs no luck.
+const isCertain = drawn => Array.isArray(drawn) && !(drawn[1] > 1)
 
 // The scheme bls-unchained-g1-rfc9380: what is signed is the hash of the round's number, a point of the first group.
 export async function isSigned(key, round, signature) {
@@ -430,7 +450,7 @@ async function checkRounds(log) {
       ok(beacon, "names a round, though its table knows no beacon")
       ok(awaited === null, "names a round while another one is waited for")
       ok(!entry.get("draws").length && events.length === 1, "names a round, and yet more happens")
-      const due = Math.max(1, Math.floor((entry.get("at") - beacon.genesis) / beacon.period) + 3)
+      const due = computeDueRound(beacon, entry.get("at"))
       ok(named.get("round") === due, `names round ${named.get("round")}, and its time asks for ${due}`)
       awaited = due
     } else if (drawn) {
@@ -449,7 +469,7 @@ async function checkRounds(log) {
       beacon = awaited = null
     } else {
       ok(
-        !beacon || entry.get("draws").every(one => Array.isArray(one) && !(one[1] > 1)),
+        !beacon || entry.get("draws").every(isCertain),
         "draws without a round of the beacon, though its table draws in public",
       )
     }
@@ -459,20 +479,24 @@ async function checkRounds(log) {
 // --- What is sealed -----------------------------------------------------------------------------------------------
 
 // The hash of the log after each entry.
-export function heads(log) {
+export function computeHeads(log) {
   let head = new Uint8Array(32)
-  return log.links.map(link => hex((head = sha256(head, unhex(link.digest)))))
+  return log.links.map(link => {
+    head = sha256(head, unhex(link.digest))
+    return hex(head)
+  })
 }
 
 function checkChain(log) {
   ensure(
-    heads(log).at(-1) === log.head,
+    computeHeads(log).at(-1) === log.head,
     "chain",
     log.links.length - 1,
     "The digests do not lead to the head of this log.",
   )
 }
 
+// Every whole entry whose salt is known is the one that was sealed; `log.proven` counts them.
 function checkDigests(log) {
   log.links.forEach((link, n) => {
     const salt = log.seed
@@ -499,20 +523,18 @@ export function draw(key, entry, index, size) {
   }
 }
 
+// Every draw is the one that the seed gives, with the words of all players, and in public with the round's signature.
 function checkDraws(log) {
-  const nonces = []
-  let key = null
+  const nonces = [] // by seat
+  let key = null // of the table, which is fixed when it starts
   log.links.forEach(({ entry }, n) => {
-    for (const event of entry.get("events")) {
-      if (!key && event.get("type") === "table.Sat") nonces[event.get("seat")] = utf8.encode(event.get("nonce"))
-      if (!key && event.get("type") === "table.Started") {
-        const words = nonces.flatMap(word => [toBytes(word.length, 2), word])
-        key = sha256(ascii("depesche key 1"), unhex(log.seed), ...words)
-      }
+    const events = entry.get("events")
+    for (const event of events) {
+      if (key) break
+      if (event.get("type") === "table.Sat") nonces[event.get("seat")] = utf8.encode(event.get("nonce"))
+      if (event.get("type") === "table.Started") key = computeKey(log.seed, nonces)
     }
-    const [first] = entry.get("events"),
-      lit = first.get("type") === "table.RoundDrawn"
-    const own = key && lit ? sha256(ascii("depesche round 1"), key, unhex(first.get("signature"))) : key
+    const drawKey = key && events[0].get("type") === "table.RoundDrawn" ? computeRoundKey(key, events[0]) : key
     entry.get("draws").forEach((drawn, i) => {
       const ok = (holds, sentence) => ensure(holds, "draws", n, `Draw ${i} of entry ${n} ${sentence}.`)
       ok(key, "was made before the table had started")
@@ -520,11 +542,20 @@ function checkDraws(log) {
         Array.isArray(drawn) && drawn.length === 3 && isText(drawn[0]) && isCount(drawn[1]) && drawn[1] > 0,
         "has no label and size",
       )
-      const found = draw(own, n, i, drawn[1])
-      ok(found === drawn[2], `(“${drawn[0]}”) gives ${found} of ${drawn[1]} from the seed, not ${drawn[2]}`)
+      const [label, size, result] = drawn
+      const found = draw(drawKey, n, i, size)
+      ok(found === result, `(“${label}”) gives ${found} of ${size} from the seed, not ${result}`)
     })
   })
 }
+
+// The key of a table: its seed and the word of each player, with its length before it.
+function computeKey(seed, nonces) {
+  const words = nonces.flatMap(nonce => [toBytes(nonce.length, 2), nonce])
+  return sha256(ascii("depesche key 1"), unhex(seed), ...words)
+}
+
+const computeRoundKey = (key, drawn) => sha256(ascii("depesche round 1"), key, unhex(drawn.get("signature")))
 
 // --- The table's own law ------------------------------------------------------------------------------------------
 
@@ -566,13 +597,13 @@ function checkLaw(log) {
   const table = {
     phase: "new",
     seats: [],
-    asked: null,
-    pausing: null,
+    asked: null, // the request to undo, with the seats that have still to agree
+    pausing: null, // the same for a pause
+    sealing: null, // the same for going on without the beacon
     paused: false,
-    awaited: null,
-    sealing: null,
-    steps: [],
-    before: [],
+    awaited: null, // the command that waits for a round of the beacon, and that round
+    steps: [], // the moves in the game, without those that were undone
+    before: [], // these steps before each entry
   }
   log.links.forEach(({ entry }, n) => {
     const forbid = why => {
@@ -580,92 +611,100 @@ function checkLaw(log) {
     }
     table.before[n] = table.steps
     if (!TOKENS.test(entry.get("move"))) forbid("its words are not parted by single blanks")
-    const [verb, ...words] = entry.get("move").split(" "),
-      seat = entry.get("seat"),
-      events = entry.get("events")
     if (table.phase === "over") forbid("the table is over")
-    const server = seat === null,
-      own = server || TABLE_COMMANDS.has(verb)
-    if (!server && (!(table.phase === "playing" || table.awaited) || seat >= table.seats.length))
-      forbid("no seat can act there now")
-    const waits = events[0].get("type") === "table.RoundNamed",
-      decides = events.slice(0, 2).some(isDeciding)
-    const moves = !waits && (decides || (!table.awaited && (!own || ["start", "expire"].includes(verb))))
-    if (!moves && entry.get("draws").length) forbid("nothing is drawn for it")
-    const command = () =>
-      server
-        ? listServerEvents(table, verb, words, events, forbid)
-        : own
-          ? listSeatEvents(table, seat, verb, words, entry, forbid)
-          : []
-    const wanted = table.awaited ? listEventsWhileAwaiting(table, seat, verb, words, events, forbid) : command()
-    if (waits && (table.awaited || (own && !["start", "expire"].includes(verb)))) forbid("nothing is drawn for it")
-    checkEvents(
-      table,
-      waits ? [makeEvent("RoundNamed", { round: events[0].get("round") })] : wanted,
-      events,
-      moves,
-      forbid,
-    )
-    for (const event of events) applyEvent(table, event, n)
-    if (waits) table.awaited = { seat, verb, words, round: events[0].get("round") }
-    if (waits || events.some(event => !isOwn(event))) table.asked = null
-    const mover = findMover(events, seat)
-    if (mover !== null) table.steps = [...table.steps, { seq: n, seat: mover, drew: entry.get("draws").length > 0 }]
-    checkEnding(table, events, n, log.links.length - 1, forbid)
+    checkEntry(table, entry, forbid)
+    applyEntry(table, entry, n)
+    checkEnding(table, entry.get("events"), n, log.links.length - 1, forbid)
   })
 }
 
+const namesRound = events => events[0].get("type") === "table.RoundNamed"
 const isDeciding = event => ["table.RoundDrawn", "table.WentSealed"].includes(event.get("type"))
 
-// The seat whose move in the game this is, also where it waited for its draws.
+function checkEntry(table, entry, forbid) {
+  const [verb, ...words] = entry.get("move").split(" "),
+    seat = entry.get("seat"),
+    events = entry.get("events")
+  const canSeatsAct = table.phase === "playing" || table.awaited
+  if (seat !== null && (!canSeatsAct || seat >= table.seats.length)) forbid("no seat can act there now")
+  const isGameMove = seat !== null && !TABLE_COMMANDS.has(verb),
+    canDraw = isGameMove || ["start", "expire"].includes(verb),
+    isDecided = events.slice(0, 2).some(isDeciding) // a move that waited for a round, or goes on without it
+  const moves = !namesRound(events) && (isDecided || (canDraw && !table.awaited))
+  if (!moves && entry.get("draws").length) forbid("nothing is drawn for it")
+  let wanted = []
+  if (table.awaited) wanted = listEventsWhileAwaiting(table, seat, verb, words, events, forbid)
+  else if (seat === null) wanted = listServerEvents(table, verb, words, events, forbid)
+  else if (!isGameMove) wanted = listSeatEvents(table, seat, verb, words, entry, forbid)
+  if (namesRound(events)) {
+    // The move is made later, by the round; until then only this happens.
+    if (table.awaited || !canDraw) forbid("nothing is drawn for it")
+    wanted = [makeEvent("RoundNamed", { round: events[0].get("round") })]
+  }
+  checkEvents(table, wanted, events, moves, forbid)
+}
+
+// Changes the table as an entry says.
+function applyEntry(table, entry, n) {
+  const [verb, ...words] = entry.get("move").split(" "),
+    seat = entry.get("seat"),
+    events = entry.get("events")
+  for (const event of events) applyEvent(table, event, n)
+  if (namesRound(events)) table.awaited = { seat, verb, words, round: events[0].get("round") }
+  if (namesRound(events) || events.some(event => !isOwn(event))) table.asked = null
+  const mover = findMover(events, seat)
+  if (mover !== null) table.steps = [...table.steps, { seq: n, seat: mover, drew: entry.get("draws").length > 0 }]
+}
+
+// The seat whose move in the game this is, also where it waited for its draws; null if it is no seat's.
 function findMover(events, seat) {
-  const place = events.slice(0, 2).findIndex(isDeciding),
-    first = events[place + 1]
+  const decision = events.slice(0, 2).findIndex(isDeciding), // -1 if it did not wait
+    first = events[decision + 1]
   if (first.get("type") === "table.TimedOut") return first.get("seat")
   if (isOwn(first)) return null
-  return place < 0 ? seat : (events[place].get("seat") ?? null)
+  return decision < 0 ? seat : (events[decision].get("seat") ?? null)
 }
 
 // The own events of a table that awaits a round: the round itself, going on without it, leaving, or what draws nothing.
 function listEventsWhileAwaiting(table, seat, verb, words, events, forbid) {
-  const { awaited, sealing } = table,
-    taken = seat !== null && table.seats[seat].status === "taken" && !words.length
-  const first = {
-    start: () => [makeEvent("Started")],
-    expire: () => [makeEvent("TimedOut", { seat: Number(awaited.words[0]) })],
-  }
-  const then = awaited.seat === null ? first[awaited.verb]() : []
-  const went = () => [makeEvent("WentSealed", { seat: awaited.seat ?? undefined }), ...then]
-  if (
-    seat === null &&
-    verb === "round" &&
-    words.length === 2 &&
-    words[0] === String(awaited.round) &&
-    SIGNATURE.test(words[1])
-  ) {
+  if (seat === null) return listServerEventsWhileAwaiting(table, verb, words, events, forbid)
+  const { awaited, sealing } = table
+  const goOnSealed = () => [
+    makeEvent("WentSealed", { seat: awaited.seat ?? undefined }),
+    ...listEventsOfAwaited(awaited),
+  ]
+  if (table.seats[seat].status !== "taken" || words.length) forbid("a round of the beacon is waited for")
+  if (verb === "resign" && table.phase === "playing") return [makeEvent("Resigned", { seat })]
+  if (verb === "sealed" && !sealing)
+    return [makeEvent("SealAsked", { seat }), ...(listSeatsToAsk(table, seat).length ? [] : goOnSealed())]
+  if (verb === "agree" && sealing?.waiting.includes(seat))
+    return [makeEvent("SealAgreed", { seat }), ...(sealing.waiting.length === 1 ? goOnSealed() : [])]
+  if (verb === "refuse" && sealing) return [makeEvent("SealRefused", { seat })]
+  return forbid("a round of the beacon is waited for")
+}
+
+function listServerEventsWhileAwaiting(table, verb, words, events, forbid) {
+  const { awaited } = table,
+    [round, signature] = words
+  if (verb === "round" && words.length === 2 && round === String(awaited.round) && SIGNATURE.test(signature)) {
     return [
-      makeEvent("RoundDrawn", { round: awaited.round, signature: words[1], seat: awaited.seat ?? undefined }),
-      ...then,
+      makeEvent("RoundDrawn", { round: awaited.round, signature, seat: awaited.seat ?? undefined }),
+      ...listEventsOfAwaited(awaited),
     ]
   }
-  if (seat === null && verb === "bot" && table.phase === "gathering")
-    return listEventsOfGathering(
-      table,
-      verb,
-      words,
-      () => [Number(words[0]), table.seats[Number(words[0])] ?? forbid("there is no such seat")],
-      forbid,
-    )
-  if (seat === null && CHANGES_OF_PLAYERS.includes(verb) && table.phase === "playing")
+  if (verb === "bot" && table.phase === "gathering") {
+    const findChair = () => [Number(words[0]), table.seats[Number(words[0])] ?? forbid("there is no such seat")]
+    return listEventsOfGathering(table, verb, words, findChair, forbid)
+  }
+  if (CHANGES_OF_PLAYERS.includes(verb) && table.phase === "playing")
     return listServerEvents(table, verb, words, events, forbid)
-  if (taken && verb === "resign" && table.phase === "playing") return [makeEvent("Resigned", { seat })]
-  if (taken && verb === "sealed" && !sealing)
-    return [makeEvent("SealAsked", { seat }), ...(listSeatsToAsk(table, seat).length ? [] : went())]
-  if (taken && verb === "agree" && sealing?.waiting.includes(seat))
-    return [makeEvent("SealAgreed", { seat }), ...(sealing.waiting.length === 1 ? went() : [])]
-  if (taken && verb === "refuse" && sealing) return [makeEvent("SealRefused", { seat })]
   return forbid("a round of the beacon is waited for")
+}
+
+// The own events that the command which waited brings about: only the server's have one, which start or expire.
+function listEventsOfAwaited({ seat, verb, words }) {
+  if (seat !== null) return []
+  return verb === "start" ? [makeEvent("Started")] : [makeEvent("TimedOut", { seat: Number(words[0]) })]
 }
 
 // The events of an entry are those that its command brings about, then those of the game if it is a move, and the end.
@@ -681,39 +720,40 @@ function checkEvents(table, wanted, events, moves, forbid) {
   if (moves && !game.length) forbid("nothing happens in the game")
 }
 
-// The table ends when fewer than two players are left, and its places are right.
+// The table ends when fewer than two players are left, at the latest with the last entry, and its places are right.
 function checkEnding(table, events, n, last, forbid) {
   const left = table.seats.filter(chair => chair.status !== "resigned").length
-  const ends = table.phase === "over"
-  if (!ends && ["playing"].includes(table.phase) && left < 2)
-    forbid("fewer than two players are left, yet the game goes on")
-  if (!ends && n === last && !table.open)
-    throw new Broken("end", n, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
-  if (!ends) return
+  if (table.phase === "playing" && left < 2) forbid("fewer than two players are left, yet the game goes on")
+  if (table.phase !== "over") {
+    ensure(n < last, "end", n, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
+    return
+  }
   const places = events.at(-1).get("places")
-  if (!has(events.at(-1), "type", "places") || !Array.isArray(places) || places.length !== table.seats.length)
+  if (!hasExactly(events.at(-1), "type", "places") || !Array.isArray(places) || places.length !== table.seats.length)
     forbid("the places are not told")
   places.forEach((place, seat) => {
     const chair = table.seats[seat]
-    const resigned =
-      1 + left + table.seats.filter(other => other.status === "resigned" && other.left > chair.left).length
-    const ranked = 1 + places.filter(other => other < place).length
-    if (place !== ranked || (chair.status === "resigned" && place !== resigned)) forbid("the places are not right")
+    const before = places.filter(other => other < place).length
+    if (place !== 1 + before) forbid("the places are not right")
+    if (chair.status !== "resigned") return
+    // Before a player who resigned are those who are left, and those who resigned later.
+    const later = table.seats.filter(other => other.status === "resigned" && other.left > chair.left).length
+    if (place !== 1 + left + later) forbid("the places are not right")
   })
 }
 
 // The table's own events that a command of the server has to bring about.
 function listServerEvents(table, verb, words, events, forbid) {
-  const chair = () => {
+  const findChair = () => {
     const seat = Number(words[0])
     if (!/^(0|[1-9]\d*)$/.test(words[0] ?? "") || seat >= table.seats.length) forbid("there is no such seat")
     return [seat, table.seats[seat]]
   }
   if (table.phase === "new" && verb === "open") return listEventsOfOpening(words, events[0], forbid)
-  if (table.phase === "gathering") return listEventsOfGathering(table, verb, words, chair, forbid)
-  const [seat, { status, held, offered, away }] =
-    table.phase === "playing" ? chair() : forbid("the table is not opened")
-  const [, second, third] = words,
+  if (table.phase === "gathering") return listEventsOfGathering(table, verb, words, findChair, forbid)
+  if (table.phase !== "playing") forbid("the table is not opened")
+  const [seat, { status, held, offered, away }] = findChair()
+  const [, second, third] = words, // after the seat
     bare = words.length === 1,
     days = words.length === 3 && isDay(third)
   if (verb === "expire" && words.length > 1) return [makeEvent("TimedOut", { seat })]
@@ -733,28 +773,36 @@ function listServerEvents(table, verb, words, events, forbid) {
   return forbid("the server cannot do that now")
 }
 
-// Before the game: sitting down, and starting once all seats are taken.
-function listEventsOfGathering(table, verb, words, chair, forbid) {
+// Before the game: sitting down, and starting once all seats are taken. `findChair` returns the seat in the first word,
+// and what is known of it.
+function listEventsOfGathering(table, verb, words, findChair, forbid) {
   if (verb === "start" && !words.length) {
     if (table.seats.some(one => one.status === "empty")) forbid("a seat is still empty")
     return [makeEvent("Started")]
   }
   if (!["sit", "bot"].includes(verb) || words.length !== 2) forbid("the server cannot do that now")
-  const [seat, { status, nonce }] = chair(),
-    bot = verb === "bot" || undefined
-  if (status !== "empty" && !(bot && status === "taken" && nonce === words[1])) forbid("the chair is taken")
+  const [seat, { status, nonce }] = findChair(),
+    bot = verb === "bot" || undefined // the event of a person has no such field
+  const replacesPlayer = bot && status === "taken" && nonce === words[1]
+  if (status !== "empty" && !replacesPlayer) forbid("the chair is taken")
   if (Array.from(words[1]).length > 40) forbid("the nonce is too long")
   return [makeEvent("Sat", { seat, nonce: words[1], bot })]
 }
 
+const SWITCHES = new Map([
+  [true, "on"],
+  [false, "off"],
+])
+
 // What the opening tells is what was ordered, word for word and each thing once.
 function listEventsOfOpening(words, event, forbid) {
   const known = ["type", "game", "edition", "seats", "commitment", "options", "clock", "table", "beacon"]
-  const plain = value => (value === true ? "on" : value === false ? "off" : String(value))
-  const pairs = (name, prefix = "") => {
+  const format = value => SWITCHES.get(value) ?? String(value)
+  const listPairs = (name, prefix = "") => {
     const map = event.get(name)
-    if (map !== undefined && (!isMap(map) || !map.size)) forbid(`the field “${name}” is not told right`)
-    return [...(map ?? [])].map(([key, value]) => `${prefix}${key}=${plain(value)}`)
+    if (map === undefined) return []
+    if (!isMap(map) || !map.size) forbid(`the field “${name}” is not told right`)
+    return [...map].map(([key, value]) => `${prefix}${key}=${format(value)}`)
   }
   if (
     [...event.keys()].some(name => !known.includes(name)) ||
@@ -769,9 +817,9 @@ function listEventsOfOpening(words, event, forbid) {
     event.get("game"),
     String(event.get("seats")),
     event.get("commitment"),
-    ...pairs("options"),
-    ...pairs("clock", "clock."),
-    ...pairs("beacon", "beacon."),
+    ...listPairs("options"),
+    ...listPairs("clock", "clock."),
+    ...listPairs("beacon", "beacon."),
     ...(event.has("table") ? [`table.name=${event.get("table")}`] : []),
   ]
   if (!same(ordered.sort(byCodePoints), [...words].sort(byCodePoints)))
@@ -779,39 +827,37 @@ function listEventsOfOpening(words, event, forbid) {
   return [event]
 }
 
-// The same for a command of a seat.
+// The table's own events that a command of a seat has to bring about.
 function listSeatEvents(table, seat, verb, words, entry, forbid) {
   const { status, held, offered } = table.seats[seat],
     { asked, pausing, paused, steps } = table
-  const wish = asked ?? pausing,
-    asks = wish?.waiting.includes(seat),
+  const request = asked ?? pausing,
+    isAsked = request?.waiting.includes(seat), // and has not agreed yet
     others = listSeatsToAsk(table, seat)
   if (words.length) forbid("the command has no words of its own")
-  if (verb === "back" && ((status === "bot" && held) || (status === "taken" && offered)))
-    return [makeEvent("Returned", { seat })]
+  const canReturn = (status === "bot" && held) || (status === "taken" && offered)
+  if (verb === "back" && canReturn) return [makeEvent("Returned", { seat })]
   if (status !== "taken") forbid("the seat is empty")
   if (verb === "resign") return [makeEvent("Resigned", { seat })]
   if (verb === "resume" && paused) return [makeEvent("Resumed", { seat })]
   if (verb === "pause" && !paused && !asked && !pausing)
     return [makeEvent("PauseAsked", { seat }), ...(others.length ? [] : [makeEvent("Paused")])]
-  if (verb === "agree" && asks) {
-    const done = wish.waiting.length === 1
-    if (asked)
-      return [
-        makeEvent("UndoAgreed", { seat }),
-        ...(done ? [makeEvent("Undone", { seat: asked.seat, to: asked.to })] : []),
-      ]
-    return [makeEvent("PauseAgreed", { seat }), ...(done ? [makeEvent("Paused")] : [])]
+  if (verb === "agree" && isAsked) {
+    const granted = asked ? makeEvent("Undone", { seat: asked.seat, to: asked.to }) : makeEvent("Paused")
+    const agreed = makeEvent(asked ? "UndoAgreed" : "PauseAgreed", { seat })
+    return request.waiting.length === 1 ? [agreed, granted] : [agreed]
   }
-  if (verb === "refuse" && (asks || (pausing && !asked)))
+  if (verb === "refuse" && (isAsked || (pausing && !asked)))
     return [makeEvent(asked ? "UndoRefused" : "PauseRefused", { seat })]
   const step = steps.findLast(one => one.seat === seat)
   if (verb !== "undo" || asked || !step) forbid("that is not possible now")
   const undone = makeEvent("Undone", { seat, to: step.seq })
+  // A last move without draws may be taken back at once.
   if (same(entry.get("events")[0], undone) && step === steps.at(-1) && !step.drew) return [undone]
   return [makeEvent("UndoAsked", { seat, to: step.seq }), ...(others.length ? [] : [undone])]
 }
 
+// The seats that have to agree to a request of this seat: those of all other players.
 const listSeatsToAsk = (table, seat) =>
   table.seats.flatMap((chair, other) => (chair.status === "taken" && other !== seat ? [other] : []))
 
@@ -820,7 +866,8 @@ function applyEvent(table, event, n) {
   const field = name => event.get(name),
     seat = field("seat"),
     chair = table.seats[seat]
-  const seated = change => {
+  // All requests end when the player of a seat changes.
+  const changePlayer = change => {
     table.seats[seat] = { ...chair, ...change }
     table.asked = table.pausing = table.sealing = null
   }
@@ -828,16 +875,16 @@ function applyEvent(table, event, n) {
     case "table.Opened":
       table.phase = "gathering"
       table.seats = Array.from({ length: field("seats") }, () => ({
-        status: "empty",
+        status: "empty", // or "taken", "bot", "resigned"
         nonce: "",
-        held: false,
-        offered: false,
-        left: 0,
-        away: new Map(),
+        held: false, // whether the seat is a person's, who may come back after a bot
+        offered: false, // to a substitute
+        left: 0, // the entry in which its player resigned
+        away: new Map(), // the last day of each vacation, by its first
       }))
       break
     case "table.Sat":
-      seated({
+      changePlayer({
         status: field("bot") ? "bot" : "taken",
         nonce: field("nonce"),
         held: !field("bot"),
@@ -850,13 +897,14 @@ function applyEvent(table, event, n) {
       table.phase = "playing"
       break
     case "table.Resigned":
-      seated({ status: "resigned", left: n })
+      changePlayer({ status: "resigned", left: n })
       break
     case "table.Substituted":
-      seated(field("bot") ? { status: "bot" } : { status: "taken", held: true, offered: false, away: new Map() })
+      if (field("bot")) changePlayer({ status: "bot" })
+      else changePlayer({ status: "taken", held: true, offered: false, away: new Map() })
       break
     case "table.Returned":
-      seated({ status: "taken", offered: false })
+      changePlayer({ status: "taken", offered: false })
       break
     case "table.Offered":
       chair.offered = true
@@ -918,7 +966,8 @@ function applyEvent(table, event, n) {
 // --- Receipts in letters ------------------------------------------------------------------------------------------
 
 // Players write into letters too, but always indented in text, and never a tag in HTML. So a receipt is a sentence at
-// the beginning of a line, after marks of quotation; in HTML its hash is in an element `code`.
+// the beginning of a line, after marks of quotation; in HTML its hash is in an element `code`, for which \u0001 stands
+// once the tags are removed. The groups are the number of entries and the hash.
 const RECEIPT_IN_TEXT =
   /^(?:[>|*] ?)*(?![>|*\s])[^\d\n]{0,60}?(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?([0-9a-fA-F]{64})(?![0-9a-fA-F])/gm
 const RECEIPT_IN_HTML = /(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?\u0001\s*([0-9a-fA-F]{64})(?![0-9a-fA-F])/g
@@ -970,7 +1019,7 @@ function decodeBody(body, encoding) {
   return body.replace(/=\n/g, "").replace(/=([0-9A-F]{2})/gi, (_, pair) => String.fromCharCode(parseInt(pair, 16)))
 }
 
-// What a receipt says of this log: “agrees”, “contradicts”, or nothing where it is another table's.
+// What a receipt says of this log: "agrees", "contradicts", or "another table" where it is not of this one.
 export function judgeReceipt(report, receipt) {
   if (receipt.table && receipt.table !== report.table) return "another table"
   return report.heads?.[receipt.length - 1] === receipt.hash ? "agrees" : "contradicts"
@@ -1017,14 +1066,14 @@ export async function verify(text) {
       head: log.head,
       finished: log.seed !== null,
     })
+    const skipped = log.seed === null ? ["seed", "draws", "table"] : ["cuts"] // before the end, or after it
     for (const [name, check] of Object.entries(CHECKS)) {
-      if (log.seed === null ? ["seed", "draws", "table"].includes(name) : name === "cuts") continue
-      if (name === "rounds" && !log.usesBeacon) continue
+      if (skipped.includes(name) || (name === "rounds" && !log.usesBeacon)) continue
       await check(log)
       passed(name)
       if (name === "opening") report.named = log.named
       if (name === "rounds") report.rounds = log.rounds
-      if (name === "chain") report.heads = heads(log)
+      if (name === "chain") report.heads = computeHeads(log)
     }
     report.proven = log.proven ?? 0
   } catch (error) {
@@ -1038,6 +1087,7 @@ export async function verify(text) {
   return report
 }
 
+// Prints the verdict on a log and on the receipts in letters; returns 0 if all is sound, else 1.
 async function main(file, ...letters) {
   const { readFileSync } = await import("node:fs")
   const report = await verify(readFileSync(file, "utf8"))
@@ -1047,11 +1097,13 @@ async function main(file, ...letters) {
       ? `Entry ${report.finding.seq}: ${report.finding.sentence}`
       : `${report.entries} entries, ${report.proven} of them proven, receipt ${report.head}`,
   )
-  const said = letters
-    .flatMap(letter => receipts(readFileSync(letter, "utf8")))
-    .map(receipt => [receipt, judgeReceipt(report, receipt)])
-  for (const [receipt, verdict] of said) console.log(`The receipt after ${receipt.length} entries: ${verdict}`)
-  return report.sound && said.every(([, verdict]) => verdict !== "contradicts") ? 0 : 1
+  let isContradicted = false
+  for (const receipt of letters.flatMap(letter => receipts(readFileSync(letter, "utf8")))) {
+    const verdict = judgeReceipt(report, receipt)
+    console.log(`The receipt after ${receipt.length} entries: ${verdict}`)
+    isContradicted ||= verdict === "contradicts"
+  }
+  return report.sound && !isContradicted ? 0 : 1
 }
 
 if (typeof process !== "undefined" && process.argv?.[1]?.endsWith("verify.mjs")) {
