@@ -5,11 +5,13 @@ import { share } from "./share.js";
 
 const table = document.querySelector("[data-pulse]");
 
+/** Say whether the reader has the cursor in a field, or has changed one. */
 function isWriting() {
   const fields = [...document.querySelectorAll("main textarea, main [type=text]:not([readonly])")];
   return fields.some((field) => field === document.activeElement || field.value !== field.defaultValue);
 }
 
+/** Ask whether a player sat down or wrote, and show that. */
 async function checkForNews() {
   const answer = await fetch(table.dataset.pulse, { cache: "no-store" });
   if (!answer.ok) return;

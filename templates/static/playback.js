@@ -10,6 +10,8 @@ import { floatPoints, glide, locatePieces, readScores, showScores } from "./anim
 const CATCH_UP_MS = 2600; // for everything since the last move
 const MOST_STEP_MS = 800; // for one entry of it
 const MOST_STEPS = 6; // positions that are loaded for it
+const FIRST_STEP_MS = 250; // for the position before it, which does not move
+const MOVING = 0.8; // of the time for an entry, in which pieces glide; then they rest
 const PLAY_MS = 1300; // for an entry while the game plays by itself
 const STEER_MS = 300;
 const CLOSE_MS = 200;
@@ -47,10 +49,11 @@ async function load(number) {
 
 /**
  * Draw an earlier world over that of now; what moved since the last one glides.
- * @param {Moment} moment @param {number} time ms; 0 for no points that float
+ * @param {Moment} moment @param {number} time ms; with 0 nothing glides, and no points float
  */
 function show({ world, scores }, time) {
-  const [before, oldScores] = [locatePieces(shown ?? getWorld()), readScores()];
+  const before = locatePieces(shown ?? getWorld());
+  const oldScores = readScores();
   for (const one of [world, ...world.querySelectorAll("[data-token]")]) {
     delete one.dataset.stage;
     delete one.dataset.token;
@@ -67,9 +70,13 @@ function show({ world, scores }, time) {
   if (time) floatPoints(oldScores, piece);
 }
 
-/** @param {number} time ms */
+/**
+ * Take the earlier world away; what moved since then glides.
+ * @param {number} time ms
+ */
 function showNow(time) {
-  const [before, oldScores] = [locatePieces(shown), readScores()];
+  const before = locatePieces(shown);
+  const oldScores = readScores();
   shown.remove();
   shown = null;
   getTable().classList.remove("rewound");
@@ -85,14 +92,16 @@ export async function catchUp(isBusy) {
   const run = {};
   catchingUp = run;
   const entries = getTable().dataset.since.split(" ").map(Number);
-  const moments = await Promise.all([entries[0] - 1, ...entries.slice(0, -1)].slice(-MOST_STEPS).map(load));
+  const earlier = [entries[0] - 1, ...entries.slice(0, -1)]; // the last one is the position of now
+  const moments = await Promise.all(earlier.slice(-MOST_STEPS).map(load));
   const time = Math.min(MOST_STEP_MS, CATCH_UP_MS / moments.length);
   for (const [step, moment] of moments.entries()) {
     if (catchingUp !== run || isBusy()) return;
-    show(moment, step && time * 0.8);
-    await wait(step ? time : 250);
+    const isFirst = step === 0;
+    show(moment, isFirst ? 0 : time * MOVING);
+    await wait(isFirst ? FIRST_STEP_MS : time);
   }
-  if (catchingUp === run) showNow(time * 0.8);
+  if (catchingUp === run) showNow(time * MOVING);
 }
 
 /**
@@ -108,7 +117,10 @@ export async function open(from, plays) {
   if (plays) play();
 }
 
-/** @param {number} to @param {number} time ms */
+/**
+ * Load and show the position after an entry, unless another one was asked for meanwhile. The next one is loaded, too.
+ * @param {number} to @param {number} time ms; 0 for no motion
+ */
 async function goTo(to, time = 0) {
   entry = to;
   const moment = await load(to);
@@ -121,6 +133,7 @@ async function goTo(to, time = 0) {
   if (entry < Number(moment.last)) load(entry + 1).catch(() => {});
 }
 
+/** Let the game play by itself, or stop that if it does. */
 function play() {
   if (timer) return pause();
   getControl("play").setAttribute("aria-pressed", "true");
@@ -139,18 +152,20 @@ function pause() {
   getControl("play").setAttribute("aria-pressed", "false");
 }
 
-/** Return to the position of now. */
+/** Return to the position of now, and end all that plays. */
 export function stop() {
-  const isEarlier = Boolean(shown);
   pause();
   catchingUp = null;
   document.querySelector(".film").hidden = true;
-  if (isEarlier) showNow(CLOSE_MS);
+  if (shown) showNow(CLOSE_MS);
   if (document.activeElement?.closest(".film")) document.querySelector("[role=tab][aria-selected=true]").focus();
   getTable().classList.remove("filming");
 }
 
-/** @param {number} to */
+/**
+ * Go to an entry as the reader says, and play no more by itself.
+ * @param {number} to an entry; beyond the first or the last one it means that
+ */
 function steer(to) {
   pause();
   const { min, max } = getControl("at");
@@ -167,6 +182,7 @@ const ACTIONS = {
 };
 const KEYS = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
 
+// A touch of the board ends the catching up.
 document.addEventListener("pointerdown", (event) => {
   if (!isOpen() && event.target.closest(".stage, .tray")) stop();
 });

@@ -20,14 +20,20 @@ const getLast = () => Number(getRoot().dataset.last);
 const getCurrent = () => wanted ?? Number(getRoot().dataset.at);
 const getSlider = () => document.getElementById("at");
 
-/** @param {number} position @param {string} base an address */
+/**
+ * Return an address with the position that is to be shown.
+ * @param {number} position @param {string} base
+ */
 function makeAddress(position, base = location.href) {
   const url = new URL(base, location.href);
   url.searchParams.set("at", position);
   return url;
 }
 
-/** @param {number} position @returns {Promise<string>} */
+/**
+ * Return the page of a position, from memory if it was asked for lately.
+ * @param {number} position @returns {Promise<string>}
+ */
 function loadFrame(position) {
   const frame = frames.get(position) ?? fetchFrame(position);
   frames.delete(position);
@@ -44,7 +50,10 @@ function fetchFrame(position) {
   return frame;
 }
 
-/** @param {number} position */
+/**
+ * Move the slider to a position and show it, as soon as those before are painted.
+ * @param {number} position before the first or after the last one it means that
+ */
 function goTo(position) {
   const to = Math.min(Math.max(position, getFirst()), getLast());
   if (to !== getCurrent()) direction = Math.sign(to - getCurrent());
@@ -91,15 +100,16 @@ function show(text) {
   const isUnfolded = Boolean(old.querySelector("details[open]"));
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const before = old.querySelector(`[data-part="${part.dataset.part}"]`);
-    const focused = [...before.querySelectorAll("a")].indexOf(document.activeElement);
+    const focusedIndex = [...before.querySelectorAll("a")].indexOf(document.activeElement);
     before.replaceWith(document.adoptNode(part));
-    if (focused >= 0) part.querySelectorAll("a")[focused]?.focus();
+    if (focusedIndex >= 0) part.querySelectorAll("a")[focusedIndex]?.focus();
   }
   for (const details of old.querySelectorAll("details")) details.open = isUnfolded;
   old.dataset.at = fresh.dataset.at;
   document.title = fresh.dataset.title;
 }
 
+/** Let the game play by itself, from its beginning if it is at its end; or stop that if it does. */
 function play() {
   if (playing) return pause();
   if (getCurrent() >= getLast()) goTo(getFirst());
@@ -107,6 +117,7 @@ function play() {
   scheduleStep();
 }
 
+/** Take a step after the time that the reader chose, and go on until the end, or until the page is hidden. */
 function scheduleStep() {
   playing = setTimeout(
     async () => {
@@ -126,19 +137,27 @@ function pause() {
   toggleButton();
 }
 
+/** Change between the two faces of the button: play and pause. */
 function toggleButton() {
   for (const face of document.querySelectorAll(".play button span")) face.hidden = !face.hidden;
 }
 
-/** @param {number} position */
+/**
+ * Go to a position as the reader says, and play no more by itself.
+ * @param {number} position
+ */
 function steer(position) {
   pause();
   goTo(position);
 }
 
-/** @param {number} index 0 for the round before, 1 for the one after */
+/**
+ * Return where the round before or after begins; the position that is shown if there is no such round.
+ * @param {0 | 1} index of its link: 0 for the round before, 1 for the one after
+ */
 function findRound(index) {
-  return Number(document.querySelectorAll("[data-part=rounds] a")[index]?.dataset.at ?? getCurrent());
+  const link = document.querySelectorAll("[data-part=rounds] a")[index];
+  return Number(link?.dataset.at ?? getCurrent());
 }
 
 const POSITIONS = {

@@ -7,6 +7,7 @@ const MOVES = "moves"; // at most one for each table
 const MAX_PAGES = 30;
 const MAX_FILES = 200; // the addresses of files change with each version
 const TABLE_PATH = /^\/t\/[0-9a-z]+$/;
+const SIGNING_PATH = /^\/(my|leave)\b/; // forms that sign a player in or out
 
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
@@ -23,7 +24,7 @@ addEventListener("fetch", (event) => {
   if (url.origin !== location.origin) return;
   if (request.method === "POST") {
     if (TABLE_PATH.test(url.pathname)) event.respondWith(sendOrKeep(request, url));
-    else if (/^\/(my|leave)\b/.test(url.pathname)) event.waitUntil(caches.delete(PAGES)); // another may sign in here
+    else if (SIGNING_PATH.test(url.pathname)) event.waitUntil(caches.delete(PAGES)); // the next player may be another
   } else if (request.mode === "navigate" && (TABLE_PATH.test(url.pathname) || url.pathname === "/my")) {
     event.respondWith(loadPage(request, url));
   } else if (url.pathname.startsWith("/static/")) {
@@ -33,10 +34,10 @@ addEventListener("fetch", (event) => {
 
 /**
  * Show a notification, and on the icon how many tables wait.
- * @param {any} shown
+ * @param {any} notification as the server pushes it
  */
-async function notify(shown) {
-  const { title, body, tag, lang, navigate, app_badge: waiting } = shown;
+async function notify(notification) {
+  const { title, body, tag, lang, navigate, app_badge: waiting } = notification;
   navigator.setAppBadge?.(Number(waiting)).catch(() => {});
   await registration.showNotification(title, { body, tag, lang, data: navigate, icon: "/static/icons/192.png" });
 }
@@ -67,7 +68,10 @@ async function loadPage(request, url) {
   }
 }
 
-/** @param {string} path @param {Response} answer */
+/**
+ * Keep a page, and delete the oldest if there are too many.
+ * @param {string} path @param {Response} answer
+ */
 async function keepPage(path, answer) {
   const pages = await caches.open(PAGES);
   await pages.put(path, answer);
@@ -76,7 +80,7 @@ async function keepPage(path, answer) {
 }
 
 /**
- * Return a kept page with one of its hidden notes shown; nothing if the page was not kept.
+ * Return a kept page with one of its hidden notes shown; null if the page was not kept.
  * @param {string} path @param {string} note @param {number} status
  */
 async function showKept(path, note, status) {
@@ -86,7 +90,10 @@ async function showKept(path, note, status) {
   return new Response(text, { status, headers: { "Content-Type": "text/html; charset=utf-8" } });
 }
 
-/** @param {Request} request */
+/**
+ * Load a file and keep it; offline, return the kept one.
+ * @param {Request} request
+ */
 async function loadFile(request) {
   const files = await caches.open(FILES);
   try {
@@ -111,16 +118,19 @@ async function sendOrKeep(request, url) {
   try {
     return await fetch(request);
   } catch (error) {
-    const body = new URLSearchParams(await copy.formData()).toString();
-    const page = /(^|&)key=[^&]/.test(body) ? await showKept(url.pathname, "kept", 202) : null;
+    const fields = new URLSearchParams(await copy.formData());
+    const page = fields.get("key") ? await showKept(url.pathname, "kept", 202) : null;
     if (!page) throw error;
-    await (await caches.open(MOVES)).put(url.pathname, new Response(body));
+    await (await caches.open(MOVES)).put(url.pathname, new Response(fields.toString()));
     await registration.sync?.register(MOVES).catch(() => {});
     return page;
   }
 }
 
-/** Send the moves that were kept. The key of a move makes sure that it is made once. */
+/**
+ * Send the moves that were kept; those that the server cannot judge now stay. The key of a move makes sure that it is
+ * made once.
+ */
 async function sendMoves() {
   const moves = await caches.open(MOVES);
   for (const { url } of await moves.keys()) {
@@ -129,7 +139,7 @@ async function sendMoves() {
     const answer = await fetch(url, { method: "POST", body, headers });
     if (answer.status >= 500) continue;
     await moves.delete(url);
-    await tellVerdict(url, answer);
+    await showVerdict(url, answer);
   }
 }
 
@@ -137,13 +147,14 @@ async function sendMoves() {
  * Show the verdict on a move that was kept: in the window of its table, or as a notification.
  * @param {string} url @param {Response} answer
  */
-async function tellVerdict(url, answer) {
+async function showVerdict(url, answer) {
   const windows = await clients.matchAll({ type: "window" });
   const same = windows.find((one) => one.url.split(/[?#]/)[0] === url);
   if (same) return same.navigate(answer.url);
-  const text = await answer.text();
-  const said = /<div class="note (?:good|bad)"[^>]*>(.*?)<\/div>/s.exec(text)?.[1].replace(/<[^>]*>/g, " ") ?? "";
-  const title = /<title>(.*?)<\/title>/s.exec(text)?.[1].trim() ?? "Depesche";
   if (Notification.permission !== "granted") return null;
-  return registration.showNotification(title, { body: said.replace(/\s+/g, " ").trim(), data: url });
+  const page = await answer.text(); // read by patterns: a worker has no parser of HTML
+  const [, title = "Depesche"] = /<title>(.*?)<\/title>/s.exec(page) ?? [];
+  const [, note = ""] = /<div class="note (?:good|bad)"[^>]*>(.*?)<\/div>/s.exec(page) ?? [];
+  const verdict = note.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  return registration.showNotification(title.trim(), { body: verdict.trim(), data: url });
 }

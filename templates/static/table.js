@@ -11,6 +11,7 @@ import { findNews, showSounds, sound, switchSounds } from "./sound.js";
 
 const KEY_ZOOM = 1.4;
 const KEY_DRAG_PX = 90;
+// The board goes to the right so that more on its left is seen.
 const KEY_DIRECTIONS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const PRESENCE_MS = 300_000;
 const LOAD_REST_MS = 2000; // until the scripts that are not needed at first are loaded
@@ -38,7 +39,7 @@ async function showBubble(text, at, rule = "") {
 }
 
 /**
- * Show one line in the bar in place of the one before.
+ * Show one line in the bar in place of the one before; an empty text only takes that away.
  * @param {string} text @param {"wait" | "bad"} kind
  */
 function showNote(text, kind = "wait") {
@@ -93,23 +94,25 @@ async function replacePage(page, form = null) {
   localise(fresh);
   morphTable(getTable(), fresh);
   document.title = page.title;
-  update(page);
+  updatePage(page);
   board = new Board(getTable(), showBubble, moved);
   if (choice && !board.isBegun() && !form?.matches(".deed")) board.choice?.resume(choice);
   holdNewButtons();
   if (isNews) {
     floatPoints(scores, piece);
     announceNews();
-    sound(form?.matches(".deed") && !fresh.dataset.over ? "move" : describeNews());
+    const isOwnMove = form?.matches(".deed") && !fresh.dataset.over;
+    sound(isOwnMove ? "move" : chooseTone());
   }
   return true;
 }
 
 /**
- * Show the open panel again. After a first own move offer notifications and keep the page: that script is loaded then.
- * @param {Document} page that was shown last
+ * Do what the page needs besides the board when it is opened or replaced: its rail, the button of the tones, and
+ * confetti. After a first own move offer notifications and keep the page: that script is loaded then.
+ * @param {Document} page that the server sent last
  */
-function update(page = document) {
+function updatePage(page = document) {
   updateRail();
   showSounds();
   const { won } = getTable().dataset;
@@ -123,7 +126,7 @@ function update(page = document) {
 }
 
 /** Return which tone tells what the page says now. */
-function describeNews() {
+function chooseTone() {
   const { over, won } = getTable().dataset;
   return findNews({ isTurn: Boolean(document.getElementById("menu")), isOver: Boolean(over), isWon: Boolean(won) });
 }
@@ -153,9 +156,10 @@ function showMoves(moves) {
  */
 function showSending(form, button) {
   const { sending } = getWords();
-  const isMove = form.matches(".deed") && button;
-  showNote(isMove ? "" : sending);
-  if (isMove) button.textContent = document.getElementById("heard").textContent = sending;
+  if (!button || !form.matches(".deed")) return showNote(sending);
+  showNote("");
+  button.textContent = sending;
+  document.getElementById("heard").textContent = sending; // read out by screen readers
 }
 
 /**
@@ -174,9 +178,10 @@ async function sendForm(form, button) {
     if (secondMove && answer.ok) answer = await sendSecond(answer, secondMove);
     const url = new URL(answer.url);
     const page = await parsePage(answer);
-    if (!answer.ok) takeBack();
-    if (!answer.ok) showNote(page.querySelector("main p, main h1")?.textContent ?? getWords().lost, "bad");
-    else if (url.pathname === location.pathname && (await replacePage(page, form))) followUp(url);
+    if (!answer.ok) {
+      takeBack();
+      showNote(page.querySelector("main p, main h1")?.textContent ?? getWords().lost, "bad");
+    } else if (url.pathname === location.pathname && (await replacePage(page, form))) followUp(url);
     else location.assign(url);
   } catch {
     takeBack();
@@ -188,15 +193,16 @@ async function sendForm(form, button) {
 }
 
 /**
- * Send the second of two moves, with the form of the page that answered the first. If the first was refused, return
- * that page.
- * @param {Response} answer @param {string} move
+ * Send the second of two moves, with the form of the page that answered the first, and return the answer. If the first
+ * was refused, return what `sendForm` reads of its own answer: this has been read here, and can be read only once.
+ * @param {Response} answer to the first @param {string} move the second
  */
 async function sendSecond(answer, move) {
   const text = await answer.text();
   const page = new DOMParser().parseFromString(text, "text/html");
   const form = page.querySelector("form.deed");
-  if (!page.querySelector(".bar .note.good") || !form) return { ok: true, url: answer.url, text: async () => text };
+  const isAccepted = page.querySelector(".bar .note.good") !== null;
+  if (!isAccepted || !form) return { ok: true, url: answer.url, text: async () => text };
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
   body.set("move", move);
   return fetch(answer.url.split("?")[0], { method: "POST", body });
@@ -214,7 +220,10 @@ function followUp(url) {
   if (isPending) setTimeout(() => lookAgain(url).catch(() => {}), PENDING_MS);
 }
 
-/** @param {URL} url */
+/**
+ * Show the page again that says whether a move is judged, and go on while its verdict is due.
+ * @param {URL} url
+ */
 async function lookAgain(url) {
   const answer = await fetch(url, { cache: "no-store" });
   if (answer.ok && (await replacePage(await parsePage(answer)))) followUp(url);
@@ -252,7 +261,10 @@ async function checkForNews() {
   return isNews;
 }
 
-/** @param {() => boolean} isBusy says whether the reader has begun a move, which ends it */
+/**
+ * Play what happened since the reader's last move.
+ * @param {() => boolean} isBusy says whether the reader has begun a move, which ends it
+ */
 function catchUp(isBusy) {
   loadPlayback()
     .then((loaded) => loaded.catchUp(isBusy))
@@ -260,16 +272,18 @@ function catchUp(isBusy) {
 }
 
 /**
- * Show the moment of a link on the board, or play the game from the reader's last move or from its beginning.
+ * Show the moment of a link on the board: the entry `at`. Without it play the game, from the entry before `since`, or
+ * else from its beginning.
  * @param {Event} event @param {HTMLAnchorElement} link
  */
 function openPlayback(event, link) {
   event.preventDefault();
   closeSheet();
   const { searchParams } = new URL(link.getAttribute("href"), location.href);
-  const [at, since] = [searchParams.get("at"), searchParams.get("since")];
+  const at = searchParams.get("at");
+  const beforeSince = Number(searchParams.get("since") ?? 1) - 1;
   loadPlayback()
-    .then(({ open }) => open(Number(at ?? (since ?? 1) - 1), at === null))
+    .then(({ open }) => (at === null ? open(beforeSince, true) : open(Number(at), false)))
     .catch(() => location.assign(link.getAttribute("href")));
 }
 
@@ -343,7 +357,7 @@ document.addEventListener("keydown", onKey);
 document.addEventListener("submit", onSubmit);
 const check = watch(getTable().dataset.live, checkForNews);
 
-update();
+updatePage();
 if (getTable().dataset.since && !reducedMotion.matches) catchUp(() => board.isBegun());
 if (location.hash) openPanel(location.hash.slice(1));
 if (new URL(location).searchParams.has("said")) followUp(new URL(location));

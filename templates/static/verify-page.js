@@ -8,13 +8,14 @@ const [log, letters, pasted, verdict] = ["log", "letters", "pasted", "verdict"].
 );
 const [note, detail] = verdict.querySelectorAll("p");
 
-let report = null; // of the log
-let letterTexts = []; // of the files
+let report = null; // of the verifier, on the log; null until there is one
+let letterTexts = []; // of the files with letters
+const RECEIPT_CLASSES = { agrees: "good", contradicts: "bad", "another table": "unknown" };
 
-/** @param {string} sentence @param {Record<string, unknown>} values for the names in braces */
+/** @param {string} sentence with names in braces @param {Record<string, unknown>} values by name */
 const fillIn = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-/** @param {string} text @param {string} kind */
+/** @param {string} text @param {string} kind its class @returns {HTMLLIElement} */
 function makeLine(text, kind) {
   const item = document.createElement("li");
   item.className = kind;
@@ -27,10 +28,12 @@ function describeVerdict() {
   if (!report.sound) return [fillIn(words.broken, { entry: report.finding.seq })];
   const sentences = [report.finished ? words.sound : words.running, fillIn(words.proven, report)];
   if (report.rounds) sentences.push(fillIn(words.lit, report));
-  return [...sentences, ...(report.finished ? [words.moves] : []), ...(report.named ? [] : [words.nameless])];
+  if (report.finished) sentences.push(words.moves);
+  if (!report.named) sentences.push(words.nameless);
+  return sentences;
 }
 
-/** Return a line for each receipt in the letters. */
+/** Return a line for each receipt in the letters and in the pasted text, and one for each of them without a receipt. */
 function listReceipts() {
   const texts = [...letterTexts, pasted.value].filter((letter) => letter.trim());
   return texts.flatMap((letter) => {
@@ -39,12 +42,13 @@ function listReceipts() {
   });
 }
 
-/** @param {{ head: string, seq: number }} receipt */
+/** @param {{ table: string, length: number, hash: string }} receipt */
 function describeReceipt(receipt) {
   const result = judgeReceipt(report, receipt);
-  return makeLine(fillIn(words[result], receipt), { agrees: "good", contradicts: "bad" }[result] ?? "unknown");
+  return makeLine(fillIn(words[result], receipt), RECEIPT_CLASSES[result]);
 }
 
+/** Show the verdict, each check and each receipt; nothing until there is a log. */
 function show() {
   if (!report) return;
   const lines = listReceipts();
