@@ -318,7 +318,7 @@ def _make_my_tables_page(person: SignedIn, number: int) -> MyTablesPage:
 
 
 def _find_renewed() -> Literal["", "seat", "settings"]:
-    """Return what has a new link; for a seat, the address has the id of its table."""
+    """Return what has a new link, empty if nothing has; for a seat, the address has the id of its table."""
     match request.args.get("renewed", ""):
         case "":
             return ""

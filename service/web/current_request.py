@@ -238,7 +238,7 @@ class LenientSigner(TimestampSigner):
     """
 
     def unsign(self, signed_value: str | bytes, max_age: int | None = None, return_timestamp: bool = False) -> Any:
-        """Return the signed value as Flask does; also if it was signed in the future."""
+        """Return the signed value as Flask does; a value that was signed in the future has any age."""
         try:
             return super().unsign(signed_value, max_age, return_timestamp)  # type: ignore[call-overload]  # of a bool
         except SignatureExpired as expired:

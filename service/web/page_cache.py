@@ -126,7 +126,7 @@ class PageCache:
         return PageKey(environ["PATH_INFO"], cookie, languages, sees_mailbox)
 
     def find(self, key: PageKey) -> CachedPage | None:
-        """Return the page with this key if its time has not passed; what it shows may have changed."""
+        """Return the page with this key, or None if there is none in its time; what it shows may have changed."""
         page = self._pages.get(key)
         return page if page is not None and page.source.since <= self._app.now() < page.source.until else None
 

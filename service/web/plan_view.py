@@ -109,7 +109,7 @@ class OrderPlanner(Struct, frozen=True):
                 )
 
     def _describe_condition(self, seat: int, move: str | None) -> str:
-        """Say what a player has to do before an order; without a move, any move is enough."""
+        """Say what a player has to do before an order; if `move` is None, any move is enough."""
         who = self.players[seat].name
         if not move:
             return _say(AFTER_A_MOVE, who=who)

@@ -52,7 +52,7 @@ def send_board(link: str) -> Reply:
 
 
 def _draw_table(db: Connection, table: Snapshot, entry: int | None) -> str:
-    """Draw the board as spectators see it after an entry, or after the last one."""
+    """Draw the board as spectators see it after this entry; None is the last one."""
     viewpoint = Viewpoint(seat=None, language=find_picture_language())
     return replays.load_frame(get_app(), db, table, viewpoint, entry).board.svg
 

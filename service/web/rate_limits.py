@@ -106,7 +106,7 @@ class RateLimits:
         return self._add_count is not None and not is_synced
 
     def _find(self, name: str, now: float) -> SharedCounter | None:
-        """Return the counter of this name if its period is not over; drop old counters once there are many."""
+        """Return the counter of this name, or None once its period is over; drop old counters once there are many."""
         if len(self._counters) > MAX_COUNTERS:
             self._counters = {name: one for name, one in self._counters.items() if one.ends_at > now}
         counter = self._counters.get(name)

@@ -122,7 +122,10 @@ def ask_for_story(link: str) -> BaseResponse:
 
 
 def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWords | None = None) -> ReplayPage:
-    """Load the game as it was after the entry that the address names, for the viewer that it names."""
+    """Load the game as it was after the entry that the address names, for the viewer that it names.
+
+    The `story` is only on the whole page; None if the game has none, and for the position alone.
+    """
     viewer, since = _find_viewer(place, table), _parse_entry_argument("since")
     viewpoint = Viewpoint(viewer, get_language())
     frame = replays.load_frame(get_app(), db, table, viewpoint, _parse_entry_argument("at"), since)

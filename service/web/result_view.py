@@ -145,7 +145,10 @@ def list_results(
     me: int | None,
     label_source: Callable[[str], str],
 ) -> tuple[SeatResult, ...]:
-    """Return the seats by rank; `sources` are each seat's points by source, if the game says where they come from."""
+    """Return the seats by rank; `me` is the reader's seat, None for a spectator.
+
+    `sources` are each seat's points by source, if the game says where they come from.
+    """
     best = max(*(stand.score for stand in standing), 1)
     all_sources = dict.fromkeys(source for points in sources for source in points)
     colours = {source: TINTS[number % len(TINTS)] for number, source in enumerate(all_sources)}

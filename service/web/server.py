@@ -243,7 +243,7 @@ def create_server(app: App, listener: socket.socket, threads: int) -> WebServer:
 def create_wsgi_server(
     wsgi_app: WsgiApp, listener: socket.socket, threads: int, on_stop: Callable[[], None] = lambda: None
 ) -> WebServer:
-    """Create a server of a WSGI application alone."""
+    """Create a server of a WSGI application alone, which calls `on_stop` before it stops."""
     return WebServer(ThreadedWsgi(wsgi_app, threads), listener, on_stop)
 
 

@@ -158,7 +158,7 @@ def _is_outdated(db: Connection, verdict: Verdict, place: Place, table: Snapshot
 
 
 def describe_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -> VerdictNote | None:
-    """Return an accepted verdict with the first sentence about its entry; another one, or none, as it is."""
+    """Return an accepted verdict with the first sentence about its entry; another one, or None, as it is."""
     if verdict is None or verdict.kind != "accepted":
         return verdict
     for chapter in chapters:
@@ -295,7 +295,10 @@ def describe_table(table: Snapshot, spectator_address: str = "") -> AboutTable:
 
 
 def list_seat_lines(table: Snapshot, me: int | None = None, unreachable: Collection[int] = ()) -> tuple[SeatLine, ...]:
-    """List the seats of a table that has not started; letters to `unreachable` seats come back."""
+    """List the seats of a table that has not started, for the player of seat `me`, or for a visitor (None).
+
+    Letters to `unreachable` seats come back.
+    """
     in_language = get_language()
     return tuple(
         SeatLine(

@@ -99,7 +99,7 @@ def _cache(db: Connection, place: Place, page: TablePage) -> None:
 
 
 def _find_expiry(now: int, due_at: int | None) -> int:
-    """Return when the page says another time: tomorrow, or when a minute less is left until the deadline."""
+    """Return when the page says another time: tomorrow, or when a minute less is left until `due_at`, if it has any."""
     tomorrow = now - now % DAY_S + DAY_S
     if due_at is None or due_at <= now:
         return tomorrow

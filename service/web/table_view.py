@@ -393,7 +393,7 @@ def _list_free_seats(place: Place, table: Snapshot) -> Iterator[FreeSeat]:
 
 
 def _list_other_tables(db: Connection, place: Place, table: Snapshot, signed_in: SignedIn | None) -> tuple[str, ...]:
-    """Return the addresses of other tables that wait for this seat's player, if signed in; the most urgent first."""
+    """Return the addresses of other tables that wait for this player, the most urgent first; none if not signed in."""
     if place.seat is None or signed_in is None or signed_in.id != table.seats[place.seat].person:
         return ()
     links = my_tables.list_waiting_links(get_app(), db, signed_in.id, place.table)

@@ -250,7 +250,7 @@ class ShownBranch(Struct, frozen=True):
 
 
 def _render_branch(link: str, number: int, error: Refused | None = None) -> Response:
-    """Render the page of a branch; with an error if a move or a change was refused."""
+    """Render the page of a branch; `error` is why a move or a change of it was refused."""
     with get_app().store.reading() as db:
         shown = _load_branch(db, access.find_place(db, link), number)
     return render("whatif.html", _make_page(shown, error), 422 if error else 200)

@@ -332,7 +332,7 @@ def _encode_tagged(answer: Cacheable) -> Response:
 
 
 def make_verdict_answer(posted: HttpRequest, link: str, number: int, verdict: Verdict | None) -> Answer:
-    """Make the answer with the verdict on a submission; without one, say where to ask for it later."""
+    """Make the answer with the verdict on a submission; if it is None, say where to ask for it later."""
     if verdict is None:
         location = {"Location": f"{PREFIX}/t/{link}/submissions/{number}"}
         return Answer(Judged(number, accepted=None), 202, location)
@@ -348,5 +348,5 @@ def read_move(posted: HttpRequest) -> MoveText:
 
 
 def answer_move(posted: HttpRequest, link: str, number: int, verdict: Verdict | None) -> Reply:
-    """Answer with a verdict as the view `submit` does."""
+    """Answer with a verdict as the view `submit` does; None means that there is none yet."""
     return encode_answer(make_verdict_answer(posted, link, number, verdict))

@@ -364,7 +364,7 @@ def _make_news(place: Place, table: Snapshot, query: Since) -> News:
 def _describe_entries(
     seat: int | None, table: Snapshot, entries: list[Entry[Any]], in_language: str
 ) -> tuple[Heard, ...]:
-    """Describe entries as this seat may see them; in full once the game is over."""
+    """Describe entries as this seat, or a spectator (None), may see them; in full once the game is over."""
     narrator = Narrator(table.game, table.names, in_language, seat)
     if table.position.phase != "over":
         entries = [log.redact(table.game, entry, seat) for entry in entries]
