@@ -97,6 +97,7 @@ def apply_abbey_used(state: State, event: AbbeyUsed) -> State:
 
 
 def apply_overtime_began(state: State, event: OvertimeBegan) -> State:
+    """Begin one more turn of the seat, and note that it had it."""
     return replace(state, turn=event.seat, work=(Part(),), late=(*get_seats_with_overtime(state), event.seat))
 
 
@@ -105,6 +106,7 @@ def apply_wagon_scored(state: State, event: WagonScored) -> State:
 
 
 def apply_wagon_asked(state: State, event: WagonAsked) -> State:
+    """Ask the owner of a wagon, which then waits no more, where it goes."""
     wagons = tuple(figure for figure in get_waiting_wagons(state) if figure != event.figure)
     task = Task("drive", seats=(event.figure.seat,), place=event.figure.cell)
     return replace(push_work(state, task), wagons=wagons)
@@ -250,12 +252,14 @@ class AbbeyMayor(BoxHooks):
         return Choice("barn", sites, "18.7") if sites else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§18.2, §18.6, §18.7: Place the abbey on a cell, build the barn in a corner, or drive the wagon on or home."""
         word = move.args[0]
         if move.verb == "abbey":
-            return [AbbeyUsed(seat), *place_tile(state, rules, TilePlaced(ABBEY, word, 0, seat), chance)]
+            return [AbbeyUsed(seat), *place_tile(state, rules, TilePlaced(ABBEY, word, turn=0, seat=seat), chance)]
         if move.verb == "barn":
-            cell = get_current_part(state).cell
-            return [BarnBuilt(Figure(seat, BARN, cell, find_barn_sites(state, cell)[word], word))]
+            cell, corner = get_current_part(state).cell, word
+            field = find_barn_sites(state, cell)[corner]
+            return [BarnBuilt(Figure(seat, BARN, cell, field, way=corner))]
         if word == "home":
             return [WagonRested(seat)]
         cell, _, token = word.partition("/")
@@ -294,6 +298,7 @@ class AbbeyMayor(BoxHooks):
         return None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> tuple[Choice, ...]:
+        """§18.6: Offer every goal of the wagon on the cell of the task, and the way home."""
         goals = ((goal,) for goal in list_wagon_goals(state, rules, task.place))
         return (Choice("drive", (*goals, ("home",)), "18.6"),)
 
@@ -302,7 +307,10 @@ class AbbeyMayor(BoxHooks):
         return None if list_wagon_goals(state, rules, task.place) else WagonRested(task.seats[0])
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
-        """§18.8: Of a farm with a barn the farmers and pigs are scored, nothing without a farmer; the barn stays."""
+        """§18.8: Return the farmers and pigs of a farm that is scored before the end: none without a farmer.
+
+        Only farms with a barn are, and the barn stays. At the end, and for other features, return None for all figures.
+        """
         if feature.kind != "field" or moment != "scored":
             return None
         farmers = [figure for figure in feature.figures if figure.kind not in rules.non_meeples]

@@ -66,14 +66,17 @@ get_due_bathers = make_getter("bathers_due", tuple[Bather, ...])
 
 
 def apply_bath_entered(state: State, event: BathEntered) -> State:
+    """Move a meeple that is due into its bathhouse."""
     due = tuple(bather for bather in get_due_bathers(state) if bather != event.bather)
     return replace(state, bathers_due=due, bathers=(*get_bathers(state), event.bather))
 
 
 def apply_bather_fetched(state: State, event: BatherFetched) -> State:
+    """Return the meeple to the supply of its owner, whose payment is the only award."""
     left = tuple(bather for bather in get_bathers(state) if bather.cell != event.cell)
     state = replace(add_note(state, FETCH_NOTE), bathers=left)
-    return apply_awards(_change_meeples(state, event.awards[0].seat, 1), event.awards)
+    (payment,) = event.awards
+    return apply_awards(_change_meeples(state, payment.seat, 1), event.awards)
 
 
 def _change_meeples(state: State, seat: int, change: int) -> State:
@@ -146,6 +149,7 @@ class Bathhouses(BoxHooks):
         return Choice("fetch", tuple((cell,) for cell in cells), "31.4") if cells else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§31.4: Let the seat pay for its meeple in the bathhouse on the cell that the move names."""
         bather = next(one for one in get_bathers(state) if one.cell == move.args[0])
         return [BatherFetched(bather.cell, (Award(seat, -bather.points, "bathhouse"),))]
 

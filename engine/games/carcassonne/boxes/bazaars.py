@@ -128,10 +128,12 @@ get_bought_tiles = make_getter("bought", tuple[tuple[str, ...], ...])
 
 
 def apply_bazaar_placed(state: State, event: BazaarPlaced) -> State:
+    """Remember that an auction is due at the end of the turn."""
     return replace(state, bazaar=True)
 
 
 def apply_auction_began(state: State, event: AuctionBegan) -> State:
+    """Take the tiles out of the bags, and ask the first seat to pick one of them."""
     bags = state.bags
     for tile in event.tiles:
         bags = take_from_bags(bags, tile)
@@ -146,11 +148,13 @@ def apply_tile_picked(state: State, event: TilePicked) -> State:
 
 
 def apply_bid_made(state: State, event: BidMade) -> State:
+    """Remember the highest bid; its seat does not wait to bid any more."""
     waiting = tuple(seat for seat in require_auction(state).waiting if seat != event.seat)
     return _continue_auction(state, bid=event.points, bidder=event.seat, waiting=waiting)
 
 
 def apply_bid_declined(state: State, event: BidDeclined) -> State:
+    """Take the seat, which is the first of them, from the seats that wait to bid."""
     return _continue_auction(state, waiting=require_auction(state).waiting[1:])
 
 
@@ -190,6 +194,7 @@ def _apply_payment(state: State, awards: tuple[Award, ...]) -> State:
 
 
 def apply_bought_tile_taken(state: State, event: BoughtTileTaken) -> State:
+    """Put the first tile that the seat has bought in its hand, and note in the part that it was bought."""
     bought, part = list(get_bought_tiles(state)), get_current_part(state)
     bought[event.seat] = bought[event.seat][1:]
     taken = replace(part, step="place", tile=event.tile, notes=(*part.notes, BOUGHT_NOTE + event.tile))
@@ -287,11 +292,12 @@ class Bazaars(BoxHooks):
         if auction.waiting:  # each other seat may outbid, if it has the points
             return BidDeclined(seat) if find_highest_bid(state, seat) <= auction.bid else None
         if auction.bidder == picker:
-            return sell(auction, picker, None)
+            return sell(auction, picker, payee=None)
         # The picker sells to the highest bidder, or buys for that bid if it has the points.
         return sell(auction, auction.bidder, picker) if find_highest_bid(state, picker) < auction.bid else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§23.10: Pick a tile by its number, bid or bid no more, or let the picker buy the tile or sell it."""
         auction, word = require_auction(state), move.args[0]
         match move.verb:
             case "pick":

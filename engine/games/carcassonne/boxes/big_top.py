@@ -150,6 +150,7 @@ class BigTop(BoxHooks):
         return Choice("pyramid", tuple((f"{cell}/{ACROBATS}",) for cell in full), "13.6") if full else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§13.6: Score the full pyramid at the place that the move names."""
         cell = move.args[0].partition("/")[0]
         pyramid = _find_pyramids(state)[cell]
         return [PyramidScored(cell, _award_pyramid(pyramid), pyramid.figures)]

@@ -65,6 +65,7 @@ get_bridges_left = make_getter("bridges", tuple[int, ...])
 
 
 def apply_bridge_built(state: State, event: BridgeBuilt) -> State:
+    """Put a bridge of the seat over the tile on the cell of the event, or without a cell over the tile in hand."""
     state = replace(add_note(state, BRIDGE_NOTE + event.cell), bridges=take_one(get_bridges_left(state), event.seat))
     return _add_bridge(state, event.cell, event.tile) if event.cell else change_part(state, tile=event.tile)
 
@@ -167,6 +168,7 @@ class Bridges(BoxHooks):
         return [args for args in options if args[0] in list_neighbours(cell)]
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§23.2, §23.3: Build a bridge over the tile in hand or over one on the table, or set the former aside."""
         word, tile = move.args[0], get_current_part(state).tile
         if word == NO_BRIDGE:
             return [TileSetAside(seat, tile)]

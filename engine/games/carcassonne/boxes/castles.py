@@ -116,6 +116,7 @@ def show_castles(state: State) -> tuple[CastleOnTable, ...]:
 
 
 def apply_castle_offered(state: State, event: CastleOffered) -> State:
+    """Ask the seat whether the city of its meeple becomes a castle, and note that it was asked."""
     state = add_note(state, _make_question_note(event.place))
     return push_work(state, Task(CASTLE, seats=(event.seat,), place=event.place))
 
@@ -142,7 +143,7 @@ def apply_castles_reached(state: State, event: CastlesReached) -> State:
 
 
 def _make_question_note(place: str) -> str:
-    """Return the note that the owner of this city was asked."""
+    """Return the note by which a part remembers that the owner of the city at this place was asked about it."""
     return f"castle {place}"
 
 
@@ -298,6 +299,7 @@ class Castles(BoxHooks):
         return (Choice("castle", ((MAKE,), (SCORE,)), "23.5"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§23.5: Make the city that the seat was asked about a castle, or let it be scored."""
         if move.args == (SCORE,):
             return [CastleDeclined(seat)]
         place = get_current_task(state).place

@@ -121,6 +121,7 @@ def apply_city_opened(state: State, event: CityOpened) -> State:
 
 
 def apply_city_entered(state: State, event: CityEntered) -> State:
+    """Move a meeple from the supply into its quarter, and the count to the quarter of the event."""
     supply = change_supply(state, (event.figure,), -1)
     return replace(pop_work(state), citizens=(*get_citizens(state), event.figure), supply=supply, count_at=event.count)
 
@@ -150,14 +151,17 @@ def apply_citizens_remained(state: State, event: CitizensRemained) -> State:
 
 
 def _make_question_note(place: str) -> str:
-    """Return the note that the owners of the meeples were asked about this feature."""
+    """Return the note by which a part remembers that seats were asked about the feature at this place.
+
+    It is empty for the question about farms at the end.
+    """
     return f"citizens {place}"
 
 
 def _make_citizen(state: State, seat: int, kind: str, quarter: str) -> Figure:
     """Make the figure of a meeple that enters a quarter; its `way` is its number there."""
     numbers = [int(citizen.way) for citizen in get_citizens(state) if citizen.segment == quarter]
-    return Figure(seat, kind, "", quarter, str(max(numbers, default=0) + 1))
+    return Figure(seat, kind, cell="", segment=quarter, way=str(max(numbers, default=0) + 1))
 
 
 def find_citizens(state: State, seat: int, quarter: str) -> list[Figure]:
@@ -302,6 +306,7 @@ class Count(StartBlock):
         return QUARTER_OF[ground]
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§30.2 to §30.5: Send a meeple into the city or none, or move one out of it onto a feature or none."""
         if move.args == (OUTSIDE,):
             return [CityDeclined(seat)]
         if move.args == (REMAIN,):

@@ -44,17 +44,19 @@ get_due_bonuses = make_getter("churches", dict[str, tuple[Award, ...]])
 
 
 def apply_church_completed(state: State, event: ChurchCompleted) -> State:
+    """Note that the bonus of the church was decided; if there is one, it is due after the scoring."""
     state = add_note(state, _make_church_note(event.cell))
     return replace(state, churches={**get_due_bonuses(state), event.cell: event.bonus}) if event.bonus else state
 
 
 def apply_church_paid(state: State, event: ChurchPaid) -> State:
+    """Pay the bonus of a church, which is not due any more."""
     others = {cell: awards for cell, awards in get_due_bonuses(state).items() if cell != event.cell}
     return apply_awards(replace(state, churches=others), event.awards)
 
 
 def _make_church_note(cell: str) -> str:
-    """Return the note that the bonus of the church on this cell was decided."""
+    """Return the note by which a part remembers that the bonus of the church on this cell was decided."""
     return f"church {cell}"
 
 

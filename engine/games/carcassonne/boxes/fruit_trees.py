@@ -24,7 +24,7 @@ from engine.games.carcassonne.state import (
     push_work,
 )
 from engine.games.carcassonne.tiles import DATA, list_nine_cells
-from engine.menu import Choice, Menu, Move, Subset
+from engine.menu import Choice, Menu, MenuEntry, Move, Subset
 
 FRUITS: tuple[str, ...] = tuple(DATA["fruit"]["kinds"])
 TOKEN_VALUES: tuple[int, ...] = tuple(DATA["fruit"]["values"])
@@ -96,6 +96,7 @@ def apply_fruit_offered(state: State, event: FruitOffered) -> State:
 
 
 def apply_fruit_harvested(state: State, event: FruitHarvested) -> State:
+    """Take a token from the tree, put its fruit into the basket of the seat, and pay its value."""
     picked = get_picked_tokens(state)
     picked = {**picked, event.cell: (*picked.get(event.cell, ()), event.points)}
     state = replace(pop_work(state), picked=picked, baskets=_change_basket(state, event.seat, (event.fruit,), 1))
@@ -103,6 +104,7 @@ def apply_fruit_harvested(state: State, event: FruitHarvested) -> State:
 
 
 def apply_fruit_sold(state: State, event: FruitSold) -> State:
+    """Take the fruits out of the basket of the seat, and pay for them."""
     state = replace(pop_work(state), baskets=_change_basket(state, event.seat, event.fruits, -1))
     return apply_awards(state, (Award(event.seat, event.points, "fruit"),))
 
@@ -165,13 +167,18 @@ class FruitTrees(BoxHooks):
         return [fruit for fruit in FRUITS if get_baskets(state)[state.turn].get(fruit)]
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """§19.3 to §19.5: Offer the ripe trees to harvest, the different fruits in the basket to sell, or neither."""
         part = get_current_part(pop_work(state))  # below the question
         trees, fruits = self._list_ripe_trees(state, part), self._list_fruits_in_basket(state)
-        harvest = [Choice("harvest", tuple((cell,) for cell in trees), "19.4")] if trees else []
-        sell = (Subset("sell", tuple(fruits), 1, min(len(fruits), len(PRICES)), "19.5"),) if fruits else ()
-        return (*harvest, *sell, Choice("keep", rule="19.3"))
+        entries = list[MenuEntry]()
+        if trees:
+            entries.append(Choice("harvest", tuple((cell,) for cell in trees), "19.4"))
+        if fruits:
+            entries.append(Subset("sell", tuple(fruits), least=1, most=min(len(fruits), len(PRICES)), rule="19.5"))
+        return (*entries, Choice("keep", rule="19.3"))
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§19.4, §19.5: Draw one of the tokens on a tree, sell fruits of different kinds, or do neither."""
         if move.verb == "harvest":
             cell = move.args[0]
             points = chance.pick("fruit", list_tokens_on_tree(state, cell))

@@ -37,6 +37,9 @@ SHEPHERD = "shepherd"
 WOLF = 0
 """The token with a wolf among those with a number of sheep."""
 VINEYARD_POINTS = 3
+ASKED_NOTE = "flock"
+"""The note that the seat on turn was asked about its flock in this part."""
+
 TOKENS: dict[str, int] = DATA["sheep"]
 """How many tokens there are of each kind: with a number of sheep, or with a wolf."""
 
@@ -95,6 +98,7 @@ def apply_hill_raised(state: State, event: HillRaised) -> State:
 
 
 def apply_sheep_came(state: State, event: SheepCame) -> State:
+    """Add sheep to the flock of a shepherd; its owner was asked, unless the shepherd is new."""
     flocks, place = get_flocks(state), event.figure.place
     return replace(pop_task(state), flocks={**flocks, place: (*flocks.get(place, ()), event.sheep)})
 
@@ -111,7 +115,7 @@ def send_home_with_flocks(state: State, figures: tuple[Figure, ...]) -> State:
 
 
 def apply_flock_stirred(state: State, event: FlockStirred) -> State:
-    return push_work(add_note(state, "flock"), Task("flock", place=event.figure.place))
+    return push_work(add_note(state, ASKED_NOTE), Task("flock", place=event.figure.place))
 
 
 def apply_flock_home(state: State, event: FlockHome) -> State:
@@ -188,8 +192,8 @@ class HillsSheep(BoxHooks):
         own = [figure for figure in shepherds if figure.seat == state.turn and figure.cell != part.cell]
         on_tile = {root for _, root in iter_segments(state, part.cell)}
         grown = [figure for figure in own if find_figure_root(state, figure) in on_tile]
-        if grown and "flock" not in part.notes:
-            return FlockStirred(grown[0])
+        if grown and ASKED_NOTE not in part.notes:
+            return FlockStirred(grown[0])  # a seat has only one shepherd
         closed = [figure for figure in shepherds if not can_grow(state, figure)]
         return _drive_home(state, closed[0]) if closed else None
 
@@ -202,6 +206,7 @@ class HillsSheep(BoxHooks):
         return (Choice("flock", (("grow",), ("home",)), "14.3"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§14.3: Draw one more token for the shepherd that the seat was asked about, or drive the flock home."""
         figure = find_figure(state, get_current_task(state).place)
         return [_draw_token(state, figure, chance) if move.args == ("grow",) else _drive_home(state, figure)]
 

@@ -114,7 +114,7 @@ def apply_market_declined(state: State, event: MarketDeclined) -> State:
 
 
 def _make_question_note(place: str) -> str:
-    """Return the note that the leaders of this road were asked."""
+    """Return the note by which a part remembers that the leaders of the road at this place were asked."""
     return f"leipzig {place}"
 
 
@@ -133,11 +133,12 @@ def list_gate_roads(state: State) -> set[int]:
     joined = {find_token_root(state, CELLS[name], "road") for name in GATES.values()}
     waiting = list(joined)
     while waiting:
-        for cell in list_cells(state, state.features[waiting.pop()]):
-            roads = [root for segment, root in iter_segments(state, cell) if segment.kind == "road"]
-            if get_plain_name(state.tiles[cell].tile) in VILLAGES and joined.intersection(roads):
-                waiting += set(roads) - joined
-                joined.update(roads)
+        road = state.features[waiting.pop()]
+        for cell in list_cells(state, road):
+            if get_plain_name(state.tiles[cell].tile) in VILLAGES:  # it joins this road to all others that end there
+                at_village = {root for segment, root in iter_segments(state, cell) if segment.kind == "road"}
+                waiting += at_village - joined
+                joined |= at_village
     return joined
 
 
@@ -206,17 +207,19 @@ class Leipzig(StartBlock):
         )
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """§32.3: Offer to send each meeple of the seat on the road of the task to each free quarter, or none."""
         figures = list_travellers(state, rules, seat, find_token_root(state, *task.place.split("/")))
         quarters = list_free_quarters(state, seat)
         options = ((figure.place, quarter) for figure in figures for quarter in quarters)
         return (Choice("send", (*options, (NOWHERE,)), "32.3"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§32.3: Send a meeple from its road to a quarter, or none."""
         if move.args == (NOWHERE,):
             return [MarketDeclined(seat)]
         place, quarter = move.args
         figure = find_figure(state, place)
-        merchant = Figure(seat, figure.kind, "", quarter)
+        merchant = Figure(seat, figure.kind, cell="", segment=quarter)
         feature = state.features[find_figure_root(state, figure)]
         return [MerchantSent(figure, merchant, find_companions(state, rules, feature, figure))]
 

@@ -127,13 +127,14 @@ def apply_message_left(state: State, event: MessageLeft) -> State:
 
 
 def apply_message_traded(state: State, event: MessageTraded) -> State:
+    """Put the message under the stack, and give the points for it."""
     state = _put_under(pop_work(state), event.number)
     return apply_awards(state, (Award(event.seat, event.points, "message"),))
 
 
 def apply_message_performed(state: State, event: MessagePerformed) -> State:
     """Give the points and send the figures home; message 4 goes under the stack only after its extra turn."""
-    if event.number == ONE_MORE:  # the extra part comes first, and below it the task to return the message
+    if event.number == ONE_MORE:  # the extra part is pushed last and done first; then the task returns the message
         state = push_work(scoring.settle_figures(pop_work(state)), Task("return", ONE_MORE))
         return push_work(state, Part(kind="message"))
     state = _put_under(pop_work(state), event.number)
@@ -286,6 +287,7 @@ class Messages(BoxHooks):
         return MessageReturned(task.number) if task.step == "return" else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§5.6, §5.8: Draw the next message or leave it, or take points for the one in hand or perform it."""
         number = get_current_task(state).number
         match move.args[0]:
             case "draw":

@@ -56,8 +56,9 @@ class Monasteries(BoxHooks):
         return [(kind, f"cloister-{LYING_WAY}") for kind in kinds if state.supply[seat][kind]]
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
-        """§17.3: A lying figure is not scored before the end."""
-        return () if moment == "scored" and feature.kind == "cloister" and has_lying_figure(feature) else None
+        """§17.3: Return no figure for a cloister whose figure lies until the end; None for all others."""
+        is_lying = feature.kind == "cloister" and has_lying_figure(feature)
+        return () if is_lying and moment == "scored" else None
 
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
         """§17.3, §17.4: A lying figure counts its row and column."""

@@ -111,6 +111,7 @@ def apply_outbreak_came(state: State, event: OutbreakCame) -> State:
 
 
 def apply_outbreak_ended(state: State, event: OutbreakEnded) -> State:
+    """Move the outbreak to those that are over, and let the fleas of the event fall asleep."""
     outbreaks = {cell: number for cell, number in get_outbreaks(state).items() if cell != event.cell}
     fleas = {cell: active and cell not in event.fleas for cell, active in get_fleas(state).items()}
     ended = (*get_ended_outbreaks(state), event.cell)
@@ -122,6 +123,7 @@ def apply_spread_asked(state: State, event: SpreadAsked) -> State:
 
 
 def apply_plague_spread(state: State, event: PlagueSpread) -> State:
+    """Send the figures home, and put an active flea on the cell, which leaves its old cell if it had one."""
     state = send_home_with_flocks(pop_work(state), event.figures)
     fleas = {cell: active for cell, active in get_fleas(state).items() if cell != event.taken}
     return replace(state, fleas={**fleas, event.cell: True})
@@ -130,9 +132,10 @@ def apply_plague_spread(state: State, event: PlagueSpread) -> State:
 def apply_fled(state: State, event: Fled) -> State:
     """Move the figure by way of its supply; a shepherd takes his flock along, the fairy stays."""
     state = add_figure(send_home(add_note(state, FLIGHT_NOTE), (event.figure,)), event.goal)
-    flocks, old_place, new_place = get_flocks(state), event.figure.place, event.goal.place
-    if old_place in flocks:
-        flocks = {new_place if place == old_place else place: sheep for place, sheep in flocks.items()}
+    flocks = dict[str, tuple[int, ...]]()
+    for place, sheep in get_flocks(state).items():
+        new_place = event.goal.place if place == event.figure.place else place
+        flocks[new_place] = sheep
     return replace_if_played(state, flocks=flocks)
 
 
@@ -162,8 +165,8 @@ def find_flea_to_take(state: State) -> str:
 @functools.lru_cache(maxsize=256)
 def _find_flea_at_edge(outbreaks: tuple[str, ...], fleas: tuple[str, ...]) -> str:
     """Return the first of these active fleas without which the others are still connected with the outbreaks."""
-    connected = len(outbreaks) + len(fleas) - 1
-    return next(cell for cell in fleas if len(find_region(outbreaks, {*fleas} - {cell})) == connected)
+    cells_without_one = len(outbreaks) + len(fleas) - 1
+    return next(cell for cell in fleas if len(find_region(outbreaks, {*fleas} - {cell})) == cells_without_one)
 
 
 def list_targets(state: State) -> list[str]:
@@ -304,6 +307,7 @@ class Plague(BoxHooks):
         return _spread(state, rules, state.turn, targets[0]) if len(targets) == 1 else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§33.3, §33.6: Put the next flea on a cell, or let a figure flee to another place of its feature."""
         if move.verb == "spread":
             return [_spread(state, rules, seat, move.args[0])]
         place, token = move.args

@@ -92,7 +92,10 @@ get_dragon_path = make_getter("dragon_path", tuple[str, ...])
 def count_steps_left(state: State) -> int:
     """Return how many steps the move of the dragon still has; 0 if it rests."""
     path = get_dragon_path(state)
-    return DRAGON_STEPS + 1 - len(path) if path else 0
+    if not path:
+        return 0
+    steps_made = len(path) - 1  # the path begins with the cell where the dragon rested
+    return DRAGON_STEPS - steps_made
 
 
 def apply_dragon_came(state: State, event: DragonCame) -> State:
@@ -100,6 +103,7 @@ def apply_dragon_came(state: State, event: DragonCame) -> State:
 
 
 def apply_dragon_woke(state: State, event: DragonWoke) -> State:
+    """Begin a move of the dragon, whose path has only its own cell, and ask the seat for the first step."""
     state = replace(add_note(state, DRAGON), dragon_path=(get_dragon_cell(state),))
     return push_work(state, Task(DRAGON, seats=(event.seat,)))
 
@@ -191,12 +195,16 @@ class PrincessDragon(BoxHooks):
         if PORTAL not in get_signs(state, part.cell):
             return ()
         supply = state.supply[seat]
-        kinds = [(kind, segments) for kind, segments in rules.segments.items() if supply[kind]]
         goals = self._list_goals_of_portal(state, rules, part)
-        options = [(kind, goal) for kind, segments in kinds for ground, goal in goals if ground in segments]
-        near = list_nine_cells(part.cell)  # the big top itself offers the pyramids there
-        far = [cell for cell in list_open_pyramids(state, state.tiles) if cell not in near] if supply["meeple"] else []
-        return [*options, *(("meeple", f"{cell}/{ACROBATS}") for cell in far)]
+        options = list[Args]()
+        for kind, segments in rules.segments.items():
+            if supply[kind]:
+                options += [(kind, goal) for segment_kind, goal in goals if segment_kind in segments]
+        if supply["meeple"]:
+            near = list_nine_cells(part.cell)  # the big top itself offers the pyramids there
+            far = [cell for cell in list_open_pyramids(state, state.tiles) if cell not in near]
+            options += [("meeple", f"{cell}/{ACROBATS}") for cell in far]
+        return options
 
     def _list_goals_of_portal(self, state: State, rules: Rules, part: Part) -> list[tuple[str, str]]:
         """§24.7: Return the free and unfinished segments of other tiles except the school, each as its kind and place.
@@ -216,13 +224,11 @@ class PrincessDragon(BoxHooks):
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§24.6: Offer to send a knight home from the city of a new princess."""
-        knights = [
-            figure
-            for segment, root in iter_segments(state, part.cell)
-            if PRINCESS in segment.marks
-            for figure in state.features[root].figures
-            if figure.kind not in rules.non_meeples
-        ]
+        knights = list[Figure]()
+        for segment, root in iter_segments(state, part.cell):
+            if PRINCESS in segment.marks:
+                figures = state.features[root].figures
+                knights += [figure for figure in figures if figure.kind not in rules.non_meeples]
         return Choice("princess", tuple((knight.place,) for knight in knights), "24.6") if knights else None
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> DragonWoke | None:
@@ -242,6 +248,7 @@ class PrincessDragon(BoxHooks):
         return move_dragon(state, rules, task.seats[0], ways[0]) if len(ways) == 1 else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§24.4, §24.6: Move the dragon one step, or send a knight home with those that do not stay without him."""
         if move.verb == "dragon":
             return [move_dragon(state, rules, seat, move.args[0])]
         figure = find_figure(state, move.args[0])

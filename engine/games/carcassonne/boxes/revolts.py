@@ -69,6 +69,7 @@ class FigureProtected(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def apply_revolt_broke(state: State, event: RevoltBroke) -> State:
+    """Send the figures home, pay for the protected ones, and note that the revolt is over."""
     state = send_home(add_note(state, _make_revolt_note(state)), event.figures)
     return apply_awards(state, event.awards)
 
@@ -85,7 +86,7 @@ def apply_figure_protected(state: State, event: FigureProtected) -> State:
 
 
 def _make_revolt_note(state: State) -> str:
-    """Return the note that the revolt of this tile is over.
+    """Return the note by which a part remembers that the revolt of its tile is over.
 
     Another tile follows a tile that fits nowhere; the number of those set aside tells the tiles of one turn apart.
     """
@@ -159,6 +160,7 @@ class Revolts(BoxHooks):
         return Choice("protect", (*placed, *old), "27.4") if placed or old else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§27.4: Protect the meeple at a place on the land, or place a new meeple protected."""
         if len(move.args) == 1:
             return [FigureProtected(seat, PROTECT_OLD, find_figure(state, move.args[0]))]
         kind, token = move.args

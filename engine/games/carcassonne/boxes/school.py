@@ -73,11 +73,13 @@ def apply_teacher_asked(state: State, event: TeacherAsked) -> State:
 
 
 def apply_teacher_paid(state: State, event: TeacherPaid) -> State:
+    """Pay the owner of the teacher, who goes back to the school; no other feature can be chosen any more."""
     state = replace(pop_task(state), teacher=NO_SEAT, lessons=())
     return apply_awards(state, (Award(event.seat, event.points, "teacher"),))
 
 
 def apply_teacher_taken(state: State, event: TeacherTaken) -> State:
+    """Give the teacher to the seat, and note that, so that one tile brings him once."""
     return replace(add_note(state, "school"), teacher=event.seat, school_road_scored=False)
 
 
@@ -142,6 +144,7 @@ class School(BoxHooks):
         return TeacherTaken(state.turn) if is_earned and "school" not in part.notes else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """§21.4: Offer the different points that features brought in this round."""
         amounts = sorted(set(get_lesson_points(state)))
         return (Choice("lesson", tuple((str(points),) for points in amounts), "21.4"),)
 

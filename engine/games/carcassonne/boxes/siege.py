@@ -25,6 +25,8 @@ from engine.games.carcassonne.tiles import PIECES, list_nine_cells
 from engine.menu import Choice, Menu, Move
 
 BESIEGED_MARK = "besieged"
+ASKED_NOTE = "escape"
+"""The note that the seat was asked for an escape in this part."""
 
 
 class EscapeOffered(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -46,7 +48,7 @@ class Stayed(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def apply_escape_offered(state: State, event: EscapeOffered) -> State:
-    return push_work(add_note(state, "escape"), Task("escape"))
+    return push_work(add_note(state, ASKED_NOTE), Task("escape"))
 
 
 def apply_escaped(state: State, event: Escaped) -> State:
@@ -119,7 +121,7 @@ class Siege(BoxHooks):
 
     def after_tile(self, state: State, rules: Rules, part: Part, chance: Chance) -> EscapeOffered | None:
         """§15.5: Offer an escape, once in a double turn."""
-        if part.kind == "builder" or "escape" in part.notes or not list_places_to_escape(state, state.turn):
+        if part.kind == "builder" or ASKED_NOTE in part.notes or not list_places_to_escape(state, state.turn):
             return None
         return EscapeOffered(state.turn)
 
@@ -127,6 +129,7 @@ class Siege(BoxHooks):
         return (Choice("escape", (*((place,) for place in list_places_to_escape(state, seat)), ("stay",)), "15.5"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§15.5: Let a figure escape together with its companions, or let all stay."""
         if move.args[0] == "stay":
             return [Stayed(seat)]
         figure = find_figure(state, move.args[0])

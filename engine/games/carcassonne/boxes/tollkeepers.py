@@ -88,7 +88,7 @@ def apply_toll_raised(state: State, event: TollRaised) -> State:
 
 
 def _make_toll_note(cell: str, road: int) -> str:
-    """Return the note that this road paid the tollhouse on this cell."""
+    """Return the note by which a part remembers that this road paid the tollhouse on this cell."""
     return f"toll {cell} {road}"
 
 
@@ -100,9 +100,11 @@ def has_road_end(state: State, cell: str, road: int) -> bool:
 def count_toll(state: State, rules: Rules, road: Feature, side: int) -> int:
     """§20.3: Count the houses, gardens, robbers and groups of travellers along a road."""
     cells = list_cells(state, road)
-    count = sum(("house" in get_signs(state, cell)) + has_segment(state, cell, "garden") for cell in cells)
-    count += sum(figure.kind not in rules.non_meeples for figure in road.figures)
-    return side * (POINTS_EACH * count + TRAVELLERS_POINTS * road.marks.count("travellers"))
+    houses = sum("house" in get_signs(state, cell) for cell in cells)
+    gardens = sum(has_segment(state, cell, "garden") for cell in cells)
+    robbers = sum(figure.kind not in rules.non_meeples for figure in road.figures)
+    groups = road.marks.count("travellers")
+    return side * (POINTS_EACH * (houses + gardens + robbers) + TRAVELLERS_POINTS * groups)
 
 
 class Tollkeepers(BoxHooks):

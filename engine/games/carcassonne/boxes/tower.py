@@ -135,6 +135,7 @@ get_prisoners = make_getter("prisoners", tuple[Prisoner, ...])
 
 
 def apply_floor_built(state: State, event: FloorBuilt) -> State:
+    """Move a floor from the seat to a tower, in place of a figure."""
     towers, floors = get_towers(state), take_one(get_floors_left(state), event.seat)
     towers = {**towers, event.cell: towers.get(event.cell, 0) + 1}
     return replace(finish_figure_step(state), towers=towers, floors=floors)
@@ -149,6 +150,7 @@ def apply_capture_offered(state: State, event: CaptureOffered) -> State:
 
 
 def apply_captured(state: State, event: Captured) -> State:
+    """Send the companions of the meeple home, and the meeple too or into prison."""
     figure, state = event.figure, send_home(pop_work(state), event.companions)
     if figure.seat == event.seat:
         return send_home(state, (figure,))
@@ -169,6 +171,7 @@ def apply_exchange_offered(state: State, event: ExchangeOffered) -> State:
 
 
 def apply_prisoners_exchanged(state: State, event: PrisonersExchanged) -> State:
+    """Return both prisoners to their owners; one of these may have been asked which meeple comes back."""
     state = pop_task(state)
     for prisoner in event.prisoners:
         state = _release(state, prisoner)
@@ -266,7 +269,8 @@ class Tower(BoxHooks):
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§22.6: Offer to ransom an own meeple, once a turn, to a seat that can pay."""
-        if not get_prisoners(state) or sum(state.track[state.turn]) < RANSOM_POINTS:
+        points = sum(state.track[state.turn])
+        if not get_prisoners(state) or points < RANSOM_POINTS:
             return None
         if any(isinstance(work, Part) and "ransom" in work.notes for work in self._list_work_of_turn(state)):
             return None
@@ -275,15 +279,21 @@ class Tower(BoxHooks):
 
     def _list_work_of_turn(self, state: State) -> list[Part | Task]:
         """Return the parts of this turn and its tasks: message 4 begins a turn of its own, the builder does not."""
-        starts = [index for index, work in enumerate(state.work) if isinstance(work, Part) and work.kind != "builder"]
-        return list(state.work[starts[-1] :])
+        start = 0
+        for index, work in enumerate(state.work):
+            if isinstance(work, Part) and work.kind != "builder":
+                start = index
+        return list(state.work[start:])
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> list[Args]:
         """§22.4: Offer to put a meeple on a tower with a floor."""
         supply = state.supply[seat]
         kinds = [kind for kind, segments in rules.segments.items() if supply[kind] and _can_go_anywhere(segments)]
-        towers = [cell for cell in _list_open_towers(state) if get_towers(state).get(cell)] if kinds else []
-        return [(kind, TOWER if cell == part.cell else f"{cell}/{TOWER}") for kind in kinds for cell in towers]
+        if not kinds:
+            return []
+        cells = [cell for cell in _list_open_towers(state) if cell in get_towers(state)]
+        tokens = [TOWER if cell == part.cell else f"{cell}/{TOWER}" for cell in cells]
+        return [(kind, token) for kind in kinds for token in tokens]
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§22.2: Offer to put a floor on a tower."""
@@ -316,6 +326,7 @@ class Tower(BoxHooks):
         return (Choice("capture", (*places, ("nobody",)), "22.3"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§22.2 to §22.6: Build a floor, ransom a prisoner, choose one for an exchange, or take a meeple or none."""
         word = move.args[0]
         match move.verb:
             case "tower":
@@ -349,7 +360,7 @@ class Tower(BoxHooks):
     def award_without_lead(
         self, state: State, rules: Rules, feature: Feature, moment: Moment
     ) -> tuple[Award, ...] | None:
-        """§22.7: A meeple on a tower brings nothing."""
+        """§22.7: A meeple on a tower brings nothing: no award. On other features the lead matters: None."""
         return () if feature.kind == TOWER else None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:

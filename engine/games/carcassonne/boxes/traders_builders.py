@@ -129,13 +129,14 @@ class TradersBuilders(BoxHooks):
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> list[Args]:
         """§7.4, §7.6: Offer the builder and the pig where their owner has a meeple."""
         placed = state.tiles[part.cell]
-        return [
-            args
-            for kind, segments in COMPANIONS.items()
-            if state.supply[seat][kind]
-            for index, args in list_figure_options(placed.tile, placed.turn, kind, segments)
-            if rules.select_meeples(state.features[find_index_root(state, part.cell, index)].figures, seat)
-        ]
+        options = list[Args]()
+        for kind, segments in COMPANIONS.items():
+            if state.supply[seat][kind]:
+                for index, args in list_figure_options(placed.tile, placed.turn, kind, segments):
+                    feature = state.features[find_index_root(state, part.cell, index)]
+                    if rules.select_meeples(feature.figures, seat):
+                        options.append(args)
+        return options
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> BuilderRoused | None:
         """§7.5: Note that a tile extends a feature with the own builder, but not for the tile of a builder."""
@@ -147,8 +148,9 @@ class TradersBuilders(BoxHooks):
         return None
 
     def after_tile(self, state: State, rules: Rules, part: Part, chance: Chance) -> SecondTileOffered | None:
-        """§7.5: Offer the second tile once the first one is dealt with."""
-        return SecondTileOffered(state.turn) if part.extra and can_place_tile(state, rules) else None
+        """§7.5: Offer the second tile once the first one is dealt with, if that roused the builder."""
+        was_roused = part.extra
+        return SecondTileOffered(state.turn) if was_roused and can_place_tile(state, rules) else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         return (Choice("builder", (("build",), ("rest",)), "7.5"),)

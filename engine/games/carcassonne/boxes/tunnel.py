@@ -78,14 +78,14 @@ def apply_tunnel_dug(state: State, event: TunnelDug) -> State:
     state = replace(state, tunnels={**get_tunnels(state), event.place: (event.seat, event.pair)})
     if not event.other:
         return state
-    one, other = (find_token_root(state, *place.split("/")) for place in (event.place, event.other))
-    root, state = _join_ends(state, one, other)
-    is_complete = not state.features[root].open
-    return change_part(state, done=(*get_current_part(state).done, root)) if is_complete else state
+    road = find_token_root(state, *event.place.split("/"))
+    state = _join_ends(state, road, find_token_root(state, *event.other.split("/")))
+    is_complete = not state.features[road].open
+    return change_part(state, done=(*get_current_part(state).done, road)) if is_complete else state
 
 
-def _join_ends(state: State, one: int, other: int) -> tuple[int, State]:
-    """Join an open end of each of two features, or two of the same one; return the feature and the state."""
+def _join_ends(state: State, one: int, other: int) -> State:
+    """Join an open end of each of two roads, or two of the same one; the first one gets all of the other."""
     features, parents = state.features.copy(), state.parents
     feature = features[one]
     if one != other:
@@ -99,7 +99,7 @@ def _join_ends(state: State, one: int, other: int) -> tuple[int, State]:
             figures=feature.figures + merged.figures,
         )
     features[one] = replace(feature, open=feature.open - 2)
-    return one, replace(state, features=features, parents=parents)
+    return replace(state, features=features, parents=parents)
 
 
 def find_openings(state: State) -> Iterator[str]:
@@ -151,11 +151,13 @@ class Tunnel(BoxHooks):
         return TunnelOffered(state.turn)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """§29.2: Offer each free opening with each pair of which the seat has a token, or to wait."""
         pairs = list_pairs(state, seat)
         options = ((place, pair) for place in find_openings(state) for pair in pairs)
         return (Choice("tunnel", (*options, ("later",)), "29.2"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§29.2: Place a token of a pair on an opening, or none now."""
         if move.args == ("later",):
             return [TunnelDeferred(seat)]
         place, pair = move.args
@@ -165,8 +167,8 @@ class Tunnel(BoxHooks):
         """Return the chance that all free openings of a road get their tunnels."""
         tunnels = get_tunnels(state).items()
         tokens = [token for place, token in tunnels if find_token_root(state, *place.split("/")) == root]
-        dug = sum(tokens.count(token) == 2 for token in tokens)  # both openings of a whole tunnel are on the same road
-        free = state.features[root].marks.count(TUNNEL) - dug
+        in_whole_tunnels = [token for token in tokens if tokens.count(token) == 2]  # both tokens of the pair
+        free = state.features[root].marks.count(TUNNEL) - len(in_whole_tunnels)
         return float(USE_OF_OPENING**free)
 
 

@@ -23,10 +23,16 @@ def count_around(state: State, rules: Rules, cell: str, what: str) -> int:
     if what == "meeple":
         figures = list_figures(state)
         return sum(figure.cell in cells and figure.kind not in rules.non_meeples for figure in figures)
-    segments_by_tile = [list(iter_segments(state, one)) for one in cells if one in state.tiles]
+    cells_with_tiles = [one for one in cells if one in state.tiles]
     if what == "shield":
-        return sum(segment.marks.count("shield") for segments in segments_by_tile for segment, _ in segments)
-    return sum(any(state.features[root].kind == what for _, root in segments) for segments in segments_by_tile)
+        segments = [segment for one in cells_with_tiles for segment, _ in iter_segments(state, one)]
+        return sum(segment.marks.count("shield") for segment in segments)
+    return sum(_has_feature(state, one, what) for one in cells_with_tiles)
+
+
+def _has_feature(state: State, cell: str, kind: str) -> bool:
+    """Whether a feature of this kind is on the tile of a cell."""
+    return any(state.features[root].kind == kind for _, root in iter_segments(state, cell))
 
 
 class Watchtowers(BoxHooks):

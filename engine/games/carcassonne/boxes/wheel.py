@@ -107,13 +107,17 @@ def apply_meeple_withdrawn(state: State, event: MeepleWithdrawn) -> State:
 
 
 def apply_crown_taken(state: State, event: CrownTaken) -> State:
+    """Move a meeple from the supply to a crown, in place of a figure on the tile."""
     state = finish_figure_step(state)
     supply = change_supply(state, (event.figure,), -1)
     return replace(state, crowns=(*get_figures_on_crowns(state), event.figure), supply=supply)
 
 
 def _make_wheel_note(state: State) -> str:
-    """Return the note that the wheel was turned for the drawn tile; each tile that is set aside changes it."""
+    """Return the note by which a part remembers that the wheel was turned for its tile.
+
+    Another tile follows a tile that fits nowhere; the number of those set aside tells the tiles of one part apart.
+    """
     return f"wheel {len(state.aside)}"
 
 
@@ -145,6 +149,7 @@ def count_famine(state: State, rules: Rules, seat: int) -> int:
 
 
 def _count_completed_cities(state: State, farm: Feature) -> int:
+    """Count the completed cities that a farm touches, each once."""
     cities = {find_root(state.parents, city) for city in farm.cities}
     return sum(state.features[root].kind == "city" and not state.features[root].open for root in cities)
 
@@ -252,11 +257,12 @@ class Wheel(StartBlock):
         return Choice("crown", options, "28.5") if options else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """§28.4, §28.5: Take a meeple back because of the plague, or place one on a free crown of a section."""
         if move.verb == "withdraw":
             return [withdraw_meeple(state, rules, move.args[0])]
         kind, section = move.args
         number = sum(figure.segment == section for figure in get_figures_on_crowns(state)) + 1
-        return [CrownTaken(Figure(seat, kind, "", section, str(number)))]
+        return [CrownTaken(Figure(seat, kind, cell="", segment=section, way=str(number)))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the meeples on crowns can expect, by the numbers that are still in the bag."""
