@@ -100,6 +100,7 @@ def _end_figure_step(state: State, placed: str) -> tuple[Work, ...]:
 
 
 def _apply_feature_scored(state: State, event: FeatureScored) -> State:
+    """Pay for the feature and send its figures home; boxes then remember of it what they need."""
     state = scoring.apply_feature_scored(state, event)
     rules = get_rules(state.options)
     for box in rules.hooks["remember_score"]:

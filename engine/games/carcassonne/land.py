@@ -75,8 +75,8 @@ def apply_tile_placed(state: State, event: TilePlaced) -> State:
 
 
 def _begin_figure_step(work: tuple[Work, ...], event: TilePlaced, done: list[int]) -> tuple[Work, ...]:
-    """Return the work with its part at the step of placing a figure; before the first turn there is no work."""
-    if not work:
+    """Return the work with its part at the figure step; `done` are the features completed by the tile, some twice."""
+    if not work:  # before the first turn
         return ()
     *below, part = work
     assert isinstance(part, Part)

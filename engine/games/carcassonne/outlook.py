@@ -66,7 +66,10 @@ FACTS: dict[int, Facts] = {}
 
 
 def outlook(state: State) -> Shares:
-    """Return each seat's share of the victory, by the points that it can expect to have at the end."""
+    """Return each seat's share of the victory, by the points that it can expect to have at the end.
+
+    A bonus of the very end counts by how much of the game is `played`, because others may still take it.
+    """
     estimate = Estimate(state)
     points = [float(count_points_of(state, seat)) + estimate.value_supply(seat) for seat in range(len(state.track))]
     for root, feature in state.features.items():
@@ -219,14 +222,17 @@ class Estimate:
         return facts.points
 
     def _value_farm(self, feature: Feature) -> float:
-        """Return the points for the cities of a farm, of which unfinished ones count by their chance of completion."""
-        features, cities = self.state.features, 0.0
+        """Return the points for the cities of a farm, of which unfinished ones count by their chance of completion.
+
+        Other farmers may still join it, so that it keeps only a part of them.
+        """
+        features, expected_cities = self.state.features, 0.0
         for root in {find_root(self.state.parents, city) for city in feature.cities}:
             city = features[root]
-            cities += self.find_completion_chance(root, city) if city.open else 1.0
+            expected_cities += self.find_completion_chance(root, city) if city.open else 1.0
         for box in self.rules.hooks["count_more_cities"]:
-            cities += box.count_more_cities(self.state, self.rules, feature)
-        return scoring.CITY_POINTS * FARM_CERTAINTY * cities
+            expected_cities += box.count_more_cities(self.state, self.rules, feature)
+        return scoring.CITY_POINTS * FARM_CERTAINTY * expected_cities
 
     def find_completion_chance(self, root: int, feature: Feature) -> float:
         """Return the chance that a road or city is completed: that every cell where it goes on is filled."""

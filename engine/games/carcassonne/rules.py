@@ -34,6 +34,7 @@ from engine.games.carcassonne.state import (
     RoundOpened,
     State,
     Step,
+    Task,
     TileDrawn,
     TilePlaced,
     TileSetAside,
@@ -155,18 +156,26 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
     if state.owed and waits_for_scorer(state):
         return None
     work, rules = state.work[-1], get_rules(state.options)
-    if not isinstance(work, Part):
-        box = rules.tasks[work.step]
-        if work.step not in box.tasks_within_round:
-            event = _close_round(state, rules, work, chance)
-            if event is not None:
-                return event
-        return box.resolve_task(state, rules, work, chance)
+    if isinstance(work, Task):
+        return _resolve_task(state, rules, work, chance)
     for stage in list_stages(rules)[work.step]:
         event = stage(state, rules, work, chance)
         if event is not None:
             return event
     return None
+
+
+def _resolve_task(state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
+    """Return the event that ends a task without asking, or None if its seats have to move.
+
+    A task that does not belong to the scoring round first closes that.
+    """
+    box = rules.tasks[task.step]
+    if task.step not in box.tasks_within_round:
+        event = _close_round(state, rules, task, chance)
+        if event is not None:
+            return event
+    return box.resolve_task(state, rules, task, chance)
 
 
 def _find_first_event(events: Iterable[Struct | None]) -> Struct | None:

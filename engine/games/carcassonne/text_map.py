@@ -10,8 +10,9 @@ from engine.games.carcassonne.state import Figure, PlacedTile
 from engine.games.carcassonne.tiles import PIECES, Piece, Segment, parse_cell
 
 TILE_COLUMNS, TILE_ROWS = 5, 3
-MIDDLE_COLUMN, MIDDLE_ROW = 2, 1
-"""The middle of a tile, within it."""
+TOP_ROW, MIDDLE_ROW, BOTTOM_ROW = 0, 1, 2
+LEFT_COLUMN, MIDDLE_COLUMN, BRIDGE_COLUMN, RIGHT_COLUMN = 0, 2, 3, 4
+"""Rows and columns within a tile; the sign for a bridge is in the bottom row."""
 
 MAX_COLUMNS, MAX_ROWS = 15, 20
 """The most cells that are shown beside and below each other."""
@@ -170,7 +171,7 @@ def _draw_tile(tile: str, turn: int) -> list[str]:
     _draw_edges(sheet, piece)
     _draw_middle(sheet, piece)
     if "bridge" in piece.indexes:
-        sheet.write(3, 2, SIGN_LETTERS["bridge"])
+        sheet.write(BRIDGE_COLUMN, BOTTOM_ROW, SIGN_LETTERS["bridge"])
     for segment in piece.segments:
         if segment.marks and segment.marks[0] in MARK_LETTERS:
             sheet.write(*_locate_mark(piece, segment), MARK_LETTERS[segment.marks[0]])
@@ -189,19 +190,19 @@ def list_words_of_piece(piece: Piece) -> list[str]:
 def _draw_edges(sheet: Sheet, piece: Piece) -> None:
     """Draw cities along their sides, and roads and rivers from the middle of theirs."""
     north, east, south, west = range(4)
-    for side, row in ((north, 0), (south, 2)):
+    for side, row in ((north, TOP_ROW), (south, BOTTOM_ROW)):
         match piece.edges[side]:
             case "c":
-                sheet.write(0, row, "#####")
+                sheet.write(LEFT_COLUMN, row, "#####")
             case "r" | "w":
-                sheet.write(2, row, "|" if piece.edges[side] == "r" else "~")
-    for side, city_column, road_column in ((west, 0, 0), (east, 4, 3)):
+                sheet.write(MIDDLE_COLUMN, row, "|" if piece.edges[side] == "r" else "~")
+    for side, city_column, road_column in ((west, LEFT_COLUMN, LEFT_COLUMN), (east, RIGHT_COLUMN, RIGHT_COLUMN - 1)):
         match piece.edges[side]:
             case "c":
                 for row in range(TILE_ROWS):
                     sheet.write(city_column, row, "#")
             case "r" | "w":
-                sheet.write(road_column, 1, "--" if piece.edges[side] == "r" else "~~")
+                sheet.write(road_column, MIDDLE_ROW, "--" if piece.edges[side] == "r" else "~~")
 
 
 def _draw_middle(sheet: Sheet, piece: Piece) -> None:
@@ -209,7 +210,7 @@ def _draw_middle(sheet: Sheet, piece: Piece) -> None:
     letters = [SIGN_LETTERS[word] for word in list_words_of_piece(piece) if word in SIGN_LETTERS]
     sheet.write(MIDDLE_COLUMN, MIDDLE_ROW, letters[-1] if letters else _choose_middle_letter(piece))
     if _has_wide_city(piece) and piece.edges.count("c") > 2:
-        sheet.write(1, 1, "###")
+        sheet.write(MIDDLE_COLUMN - 1, MIDDLE_ROW, "###")
 
 
 def _locate_mark(piece: Piece, segment: Segment) -> tuple[int, int]:
@@ -218,9 +219,9 @@ def _locate_mark(piece: Piece, segment: Segment) -> tuple[int, int]:
     In a city it is a column farther to the right if several sides of the tile are cities.
     """
     if segment.kind != "city":
-        return 2, 2
-    column = 3 if piece.edges.count("c") > 1 else 2
-    row = 0 if piece.edges[0] == "c" else 2
+        return MIDDLE_COLUMN, BOTTOM_ROW
+    column = MIDDLE_COLUMN + 1 if piece.edges.count("c") > 1 else MIDDLE_COLUMN
+    row = TOP_ROW if piece.edges[0] == "c" else BOTTOM_ROW
     return column, row
 
 

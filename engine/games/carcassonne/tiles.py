@@ -308,7 +308,7 @@ def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
 
 
 def has_river_beside(surroundings: int) -> bool:
-    """Whether a river leads to a cell with these surroundings."""
+    """Whether a river leads to a cell with these surroundings, which have a digit to the base 5 for each side."""
     digits = (surroundings // weight % 5 for weight in SIDE_WEIGHTS)
     return EDGE_DIGITS["w"] in digits
 
