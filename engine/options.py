@@ -168,7 +168,7 @@ def parse_open_command(game: Game, seat_count: str, commitment: str, words: Sequ
     """
     if not COMMITMENT.fullmatch(commitment):
         raise Refused("A table is opened with the commitment to its seed, 64 hexadecimal digits.")
-    seats = int(seat_count) if re.fullmatch("[0-9]{1,3}", seat_count) else 0
+    seats = int(seat_count) if re.fullmatch("[0-9]{1,3}", seat_count) else 0  # 0 is refused below
     words, clock_words = _split_prefix("clock.", words)
     words, name_words = _split_prefix("table.", words)
     option_words, beacon_words = _split_prefix("beacon.", words)

@@ -122,7 +122,7 @@ def _count_redraws(game: Game, transition: _Transition, evaluations: int) -> int
 
 
 def _compute_luck(game: Game, transition: _Transition, evaluate: Evaluator, redraws: int = MAX_REDRAWS) -> Shares:
-    """Return the value of an entry's draws for each seat, less the mean value of other draws."""
+    """Return the value of an entry's draws for each seat, less the mean value of other draws; empty without draws."""
     if not _has_drawn(transition):
         return ()
     own_seed = f"{transition.before.commitment} {transition.entry.seq}"

@@ -171,7 +171,7 @@ def make_sealed_chance(table: Table, seed: bytes) -> Chance:
 
 
 def make_chance(table: Table, seed: bytes, move: Move, at: int) -> Chance:
-    """Return the chance of the next entry, which is this command at this time: sealed, or by a round of the beacon."""
+    """Return the chance of this command: sealed, by the beacon's round that it brings, or pending until a later one."""
     if table.beacon is None:
         return make_sealed_chance(table, seed)
     if table.waiting_command is None:
@@ -268,7 +268,8 @@ def _end_wait(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, 
     command = table.waiting_command
     assert command
     after = evolve(game, table, first, rewind)
-    outcome = _carry_out(game, after, command.seat, Move.parse(command.move or "-"), chance, rewind)
+    move = Move.parse(command.move or "-")  # without its text, the command is refused
+    outcome = _carry_out(game, after, command.seat, move, chance, rewind)
     return TableOutcome(outcome.table, (*first, *outcome.events))
 
 

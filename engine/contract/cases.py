@@ -79,7 +79,7 @@ def _list_cases(game: Any) -> tuple[Case, ...]:
     cases = list[Case]()
     for number, chosen in enumerate(list_variants(game)):
         seat_counts = find_seat_counts(game, dict(chosen))
-        if chosen and seat_counts:  # one number of seats is enough, and the choices take turns with them
+        if chosen and seat_counts:  # one number of seats is enough: each choice of options takes the next
             seat_counts = [seat_counts[number % len(seat_counts)]]
         cases += [Case(game, seats, chosen) for seats in seat_counts]
     return tuple(cases)

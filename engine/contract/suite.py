@@ -163,10 +163,11 @@ def test_redeal_does_not_depend_on_hidden_things(case: Case) -> None:
 
 def test_a_redealt_state_can_be_played_to_the_end(case: Case) -> None:
     positions = play_case(case, SEEDS[0])
+    most_moves = 20 * len(positions) + 1_000  # far more than another random game takes
     for number, position in enumerate(sample(positions, 4)):
         random = Random(number)
         imagined = case.game.redeal(position.state, number % case.seats, chance.make_from_random(random))
-        ended = bots.play_random_moves(case.game, imagined, random, 20 * len(positions) + 1000)
+        ended = bots.play_random_moves(case.game, imagined, random, most_moves)
         assert games.is_over(case.game, ended)
 
 

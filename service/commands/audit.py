@@ -180,7 +180,9 @@ def _load_receipts(args: Namespace) -> tuple[Receipt, ...]:
         if not from_file:
             raise Misuse(f"{file} has no receipt; every letter from a table has one at its foot.")
         given += from_file
-    if not all(one.table for one in given) and (args.all or len(args.files) + len(args.table) > 1):
+    has_hash_alone = any(not one.table for one in given)
+    has_several_logs = args.all or len(args.files) + len(args.table) > 1
+    if has_hash_alone and has_several_logs:
         raise Misuse("A receipt without a table can be checked against one log only: name just that one.")
     return tuple(given)
 

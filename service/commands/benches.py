@@ -96,6 +96,7 @@ AUDIT_ENTRIES_A_S = 20_000.0
 # What the fastest peer reaches in memory, without a log or events.
 PEER_MOVES = 7_000.0
 CARCASSONNE_GAMES = 300.0
+GAMES_S = 2.0  # how long games are played for each number of seats
 
 
 @register_bench
@@ -163,13 +164,13 @@ def games() -> Iterator[Measure]:
 
 
 def _measure_games(name: str, game: Game, seats: int) -> Iterator[Measure]:
-    """Play games for two seconds with this number of seats; raise AssertionError if one breaks a promise."""
+    """Play games for GAMES_S with this number of seats; raise AssertionError if one breaks a promise."""
     table, played = playout.PlayoutTable(game, game.META.options(), seats), list[playout.PlayedGame]()
     for number in count():
         played.append(playout.run(table, f"bench-{number}"))
         if played[-1].broken:
             raise AssertionError(f"{name}, {seats} seats, seed bench-{number}: {played[-1].broken}")
-        if sum(one.seconds for one in played) >= 2:
+        if sum(one.seconds for one in played) >= GAMES_S:
             break
     figures = playout.summarize(table, "bench", played)
     budget = CARCASSONNE_GAMES if (name, seats) == ("carcassonne", 2) else None
@@ -295,15 +296,16 @@ def _import_game(app: App, export: Export) -> str:
     return f"/t/{app.links.make_seat_token(Archive(app.store, app.links).import_(export), 0, 0)}"
 
 
-SUBMISSIONS = 300
+WARM_UP_MOVES, SUBMISSIONS = 20, 300
+VERDICT_WAIT_S = 10
 P50_MS, P99_MS = 5.0, 20.0
 
 
 def measure_verdicts(app: App, where: str) -> Iterator[Measure]:
     """The median and the slowest but one in a hundred of many submissions."""
     players = Players(app)
-    for _ in range(20):
-        players.move()  # everything is loaded, every connection is open
+    for _ in range(WARM_UP_MOVES):
+        players.move()  # afterwards everything is loaded, and every connection is open
     took = [players.move() * 1_000 for _ in range(SUBMISSIONS)]
     percentiles = statistics.quantiles(took, n=100)  # from the first to the 99th
     yield Measure(f"submit to verdict, {where}, p50", percentiles[49], "ms", P50_MS, at_most=True)
@@ -322,7 +324,7 @@ class Players:
         """How many seconds one of them waited for the verdict on a move."""
         place, move = self._choose_move()
         start = time.perf_counter()
-        verdict = submitting.wait_for_verdict(self._app, submitting.submit(self._app, place, move), 10)
+        verdict = submitting.wait_for_verdict(self._app, submitting.submit(self._app, place, move), VERDICT_WAIT_S)
         took = time.perf_counter() - start
         if verdict is None or not verdict.accepted:
             raise AssertionError(f"{move} was not accepted: {verdict}")
@@ -348,5 +350,5 @@ class Players:
         new = NewTable(game="kaiser", chosen={}, guests=guests, clock=opening.make_clock(app, chosen=None))
         places = [access.find(app, link) for link in opening.open_table(app, new).links]
         for place in places:
-            submitting.wait_for_verdict(app, submitting.submit(app, place, "sit word"), 10)
+            submitting.wait_for_verdict(app, submitting.submit(app, place, "sit word"), VERDICT_WAIT_S)
         return places

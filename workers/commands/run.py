@@ -31,6 +31,7 @@ DEMO_WAIT_S = 5
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the commands that run the service, or a part of it."""
     _add_serve(subparsers)
     _add_web(subparsers)
     worker = add_command(
@@ -336,7 +337,8 @@ def run_imap(options: argparse.Namespace) -> int:
     app = App(settings)
     _open(app)
     stop = _stop_on_signal()
-    _say(f"Answers are fetched from {settings.imap.rpartition('@')[2]}")
+    mailbox = settings.imap.rpartition("@")[2]  # without user and password
+    _say(f"Answers are fetched from {mailbox}")
     mailbox_polling.watch(app, stop)
     return 0
 

@@ -295,7 +295,7 @@ def upkeep(state: State, chance: Chance) -> Event | None:
     """Return what happens next without a decision; None if a seat decides, or the game is over."""
     if state.places:
         return None
-    if state.owed is not None:
+    if state.owed is not None:  # §8.1: a coin of the palace; §8.7: once it is empty, the seat decides whom to rob
         return Rewarded(state.owed, chance.pick("rouble", state.palace)) if state.palace else None
     if state.turned and state.turned[-1] == "njet":  # §7.4
         return Lost(state.turn, state.turned)

@@ -123,7 +123,7 @@ def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
 
 
 def find_heading(along: float) -> float:
-    """Return the direction of a horse there in degrees; a horse on the home straight looks to the right, at 0."""
+    """Return the direction of a horse so far along the course in degrees: 0, to the right, on the home straight."""
     along %= LAP
     if HOME_END < along < FIRST_BEND_END:
         return round((HOME_END - along) * BEND_DEGREES, 1)

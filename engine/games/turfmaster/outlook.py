@@ -44,7 +44,10 @@ POINTS_BY_PLACE = (*POINTS, *([0] * LANES))
 def outlook(state: State) -> Shares:
     """Return each seat's share of the victory, by its points and those that its horses can expect."""
     horses = _list_running(state)
-    to_ride = max(0.0, -sum([horse.at for horse in horses]) / len(horses)) if horses else COURSE_FIELDS
+    to_ride = COURSE_FIELDS
+    if horses:
+        average_at = sum([horse.at for horse in horses]) / len(horses)  # negative before the line
+        to_ride = max(0.0, -average_at)
     totals = [list[float]() for _ in range(state.seats)]
     for horse, points in zip(state.horses, _expect_points(state, horses, to_ride), strict=True):
         totals[horse.seat].append(horse.points + points)
@@ -76,7 +79,7 @@ def _expect_points(state: State, horses: list[SimulatedHorse], to_ride: float) -
     if not horses:
         return expected
     strengths = _rate_horses(state, horses, to_ride)
-    ahead = [float(len(state.arrived))] * len(horses)
+    ahead = [float(len(state.arrived))] * len(horses)  # how many others arrive before each horse, on average
     for first in range(len(horses)):
         for second in range(first):
             log_odds = min(MAX_LOG_ODDS, strengths[first] - strengths[second])
@@ -115,7 +118,8 @@ class SimulatedHorse:
         horse = state.horses[index]
         assert horse.field is not None
         self.index = index
-        self.at = (get_front(horse.field) - FINISH) / UNIT - LANE_FIELDS * horse.field[0]
+        lane, _ = horse.field
+        self.at = (get_front(horse.field) - FINISH) / UNIT - LANE_FIELDS * lane
         plain, jokers = _sort_hand(horse.hand)
         self.plain, self.jokers = list(plain), list(jokers)
         self.result = 0.0

@@ -112,7 +112,7 @@ class Location(NamedTuple):
 
 
 def locate(token: str) -> Location:
-    """Return where the field of this name is."""
+    """Return where the field of this name is; raise ValueError if there is none."""
     lane, number = LANE_LETTERS.index(token[0]), int(token[1:])
     for section in SECTIONS:
         if number <= section["fields"][lane]:

@@ -56,7 +56,7 @@ BOTH_DICE = "both"
 
 
 def make_round_menu(state: State, seat: int) -> Menu:
-    """Return what a seat may do in a round: choose a card, set the pace, play, ride, or take bonus cards."""
+    """Return what a seat may do in a round: choose a card, set the pace, play, ride, take bonus cards; or nothing."""
     if _is_choosing(state):
         entries = _offer_choice(state, seat)
     elif state.kind == "dice" and not state.pace:

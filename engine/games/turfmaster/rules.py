@@ -85,7 +85,10 @@ def upkeep(state: State, chance: Chance) -> Event | None:
 
 
 def _begin_race(state: State, chance: Chance) -> Event:
-    """§2: roll for boxes before the first race; §2.4: the others begin in the boxes that the race before gave."""
+    """§2: begin a race, after rolls for the boxes of the first one; end the game after the last.
+
+    §2.4: the other races begin in the boxes that the race before gave.
+    """
     if len(state.boxes) < len(state.horses):
         return _roll_for_boxes(state, chance)
     if state.race == RACES:
