@@ -119,6 +119,7 @@ class MyTablesPage(Struct, frozen=True):
 
     @property
     def running(self) -> tuple[MyTableRow, ...]:
+        """All tables that have not ended, also those that have not begun."""
         return self.to_move + self.waiting + self.gathering
 
 

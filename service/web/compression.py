@@ -52,7 +52,10 @@ def compress_view(view: View) -> View:
 
 
 def compress(response: Response) -> Response:
-    """Compress a picture, a style, a script, a table or a frame of a replay; styles and scripts lose their comments."""
+    """Compress an answer as its client prefers; fonts, errors and short answers stay as they are.
+
+    Styles and scripts lose their comments first, and pages with secrets get noise.
+    """
     endpoint = request.endpoint
     is_font = "font" in (response.mimetype or "")  # fonts are compressed already
     if is_font or response.status_code != 200:

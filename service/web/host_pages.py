@@ -213,7 +213,7 @@ def _answer_check(ok: bool) -> tuple[Response, int]:
 
 
 def _can_write(app: App) -> bool:
-    """Write a row, so that a full disk is noticed before a player has trouble."""
+    """Return whether a row can be written, so that a full disk is noticed before a player has trouble."""
     if app.store.url.startswith("sqlite:///") and shutil.disk_usage(app.settings.folder).free < MIN_FREE_BYTES:
         return False
     try:

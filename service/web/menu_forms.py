@@ -61,6 +61,7 @@ class Turn(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
+        """The verbs of the menu in one line."""
         return " · ".join(offer.label for offer in self.offers)
 
 

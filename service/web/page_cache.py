@@ -50,6 +50,7 @@ class PageKey(Struct, frozen=True):
 
     @property
     def size(self) -> int:
+        """How many bytes the key takes in the cache."""
         return len(self.path) + len(self.cookie or "") + len(self.languages or "")
 
 
@@ -74,6 +75,7 @@ class CachedPage(Struct, frozen=True):
 
     @property
     def size(self) -> int:
+        """How many bytes the page takes in the cache, in all its encodings."""
         return len(self.content) + sum(len(content) for _, content in self.compressed)
 
 

@@ -128,6 +128,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def client_address(self) -> str:
+        """The address of the client; empty if it is not known."""
         return self.client[0] if self.client else ""
 
     def has_to_send(self) -> bool:
@@ -157,7 +158,7 @@ class Connection(HttpToolsProtocol):
 
 
 class WebServer(uvicorn.Server):
-    """Serves an application at a port that is taken already, until a signal comes or `should_exit` is set."""
+    """Serves an application at the port of a bound socket, until a signal comes or `should_exit` is set."""
 
     _loop: asyncio.AbstractEventLoop | None = None  # uvicorn sets `should_exit`, which reads it, in its constructor
 
@@ -232,7 +233,7 @@ def list_dated_headers(second: int) -> list[tuple[bytes, bytes]]:
 
 
 def create_server(app: App, listener: socket.socket, threads: int) -> WebServer:
-    """Create the server of all pages at a port that is taken already."""
+    """Create the server of all pages, at the port to which `listener` is bound."""
     live, flask_app = Live(app), wire(app)
     pages = ThreadedWsgi(flask_app, threads, trust_proxy=bool(app.settings.proxies))
     requests = MoveRequests(app, pages, flask_app.extensions["limits"], make_move_limit(app))
