@@ -244,9 +244,9 @@ export class ChoiceView {
     this.drawGhost(now.ghost);
     this.drawPieces(now);
     const shown = this.listShown(now);
-    if (shown.length || !this.isBegun() || !this.stage.view)
-      this.stage.frame(shown); // a whole move stays in sight
-    else this.resize();
+    const staysInSight = !shown.length && this.isBegun() && this.stage.view; // as a whole move does
+    if (staysInSight) this.resize();
+    else this.stage.frame(shown);
   }
 
   /** @param {Offers} now */
@@ -385,7 +385,8 @@ export class ChoiceView {
     /** @type {HTMLElement | null | undefined} */
     const spot = document.activeElement?.closest("[data-token][tabindex]");
     const chooses = event.key === "Enter" || event.key === " ";
-    if (!spot || !(chooses || (event.key.startsWith("Arrow") && !event.shiftKey))) return;
+    const moves = event.key.startsWith("Arrow") && !event.shiftKey;
+    if (!spot || (!chooses && !moves)) return;
     event.preventDefault();
     if (chooses) {
       this.touch(spot);
