@@ -187,7 +187,7 @@ def correct_address(link: str) -> Reply:
 @account.post("/t/<link>/letters")
 def add_address(link: str) -> Reply:
     """Give an address to a player who has none, or another one to a player whose address is not proven yet."""
-    with judging.at_seat(get_app(), link) as (work, place):
+    with judging.at_seat(get_app(), link) as (work, place):  # which stores and publishes the table in `locked`
         seat, address = access.require_seat(place), request.form.get("address", "")
         work.locked = addresses.add_address(work.locked, seat, address, find_visit_key())
     return redirect(url_for("table.show", link=link), 303)

@@ -17,6 +17,7 @@ from service.web.rendering import render, translate_title
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")
 guide = Blueprint("guide", __name__)
+MAX_QUOTED_CHARS = 20  # of a wrong key that a refusal repeats
 
 
 class RulebooksPage(Struct, frozen=True):
@@ -119,7 +120,9 @@ def _make_chapter_page(name: str, key: str) -> ChapterPage:
     game = _find_game(name)
     book = rulebook.load_rulebook(name, get_language())
     if key not in book.by_key:
-        raise Unknown("There is no paragraph “{key}” in these rules; please look in their contents.", key=key[:20])
+        raise Unknown(
+            "There is no paragraph “{key}” in these rules; please look in their contents.", key=key[:MAX_QUOTED_CHARS]
+        )
     return ChapterPage(game, translate_title(game), book.by_key[key], book.language)
 
 

@@ -335,7 +335,7 @@ def move_branch_up(link: str, number: int) -> Reply:
 @seat_forms.post("/orders/<int:number>/branch/<int:branch>")
 def move_order_to_branch(link: str, number: int, branch: int) -> Reply:
     """Move a standing order to the end of another branch, or exchange it with the last order there."""
-    with judging.at_seat(get_app(), link) as (work, place):
+    with judging.at_seat(get_app(), link) as (work, place):  # which stores and publishes the table in `locked`
         work.locked = branch_orders.move_order(work.locked, place, number, branch)
     return _show_section(link, "plan")
 

@@ -224,7 +224,7 @@ def remove(link: str, number: int) -> Reply:
 def order_branch(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders: if the game goes as in the branch, or always."""
     always = request.form.get("always") == "yes"
-    with judging.at_seat(get_app(), link) as (work, place):
+    with judging.at_seat(get_app(), link) as (work, place):  # which stores and publishes the table in `locked`
         work.locked, _order_count = branch_orders.order_branch(work.locked, place, number, always=always)
     return redirect(url_for("table.show", link=link, _anchor="plan"), 303)
 
@@ -232,7 +232,7 @@ def order_branch(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/forget")
 def delete_orders(link: str, number: int) -> Reply:
     """Delete the standing orders that were made from a branch, and all orders that can never hold."""
-    with judging.at_seat(get_app(), link) as (work, place):
+    with judging.at_seat(get_app(), link) as (work, place):  # which stores and publishes the table in `locked`
         work.locked = standing_orders.delete_branch_orders(work.locked, access.require_seat(place), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
