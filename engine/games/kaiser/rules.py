@@ -74,7 +74,7 @@ def _assign_corners(options: Options, seats: int, chance: Chance) -> tuple[str, 
 
 
 def menu(state: State, seat: int) -> Menu:
-    """§2, §3: the seat on turn must move one stone, exactly as far as it is worth."""
+    """§2, §3: the seat on turn must move one stone, exactly as far as it is worth; nothing after the round."""
     if seat != state.turn or state.moved or state.decided:
         return ()
     moves = tuple(dict.fromkeys(_find_moves(state, seat)))
@@ -124,7 +124,7 @@ def _drop_out(state: State) -> Event | None:
 
 
 def _end_round(state: State) -> Event | None:
-    """§5: the round ends by an emperor in the fortress, by the last emperor, or in a draw."""
+    """§5: the round ends by an emperor in the fortress, by the last emperor, or in a draw; None if it goes on."""
     inside = state.stones.get(CENTRE)
     if inside is not None:
         return RoundWon(inside.seat, "fortress")
@@ -133,7 +133,7 @@ def _end_round(state: State) -> Event | None:
         return RoundWon(alive[0], "last emperor")
     if state.repeated >= REPETITIONS:
         return RoundDrawn("repetition")
-    if state.quiet >= QUIET_ROUNDS * len(alive):
+    if state.quiet >= QUIET_ROUNDS * len(alive):  # it counts turns
         return RoundDrawn("quiet")
     return None
 
@@ -172,7 +172,7 @@ def _score_seat(state: State, seat: int) -> Scored:
 
 def _rank_seats(state: State) -> tuple[int, ...]:
     """§6.4: a single round goes to its winner; several are ranked by points, then by rounds won."""
-    winner = state.victor if state.options.rounds == 1 else None
+    winner = state.victor if state.options.rounds == 1 else None  # without a winner, all seats differ from it alike
     ranks = [(seat != winner, -state.points[seat], -state.victories[seat]) for seat in range(len(state.out))]
     return tuple(1 + sum(other < own for other in ranks) for own in ranks)
 

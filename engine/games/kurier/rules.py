@@ -91,7 +91,7 @@ def draw_courier(state: State, seat: int, chance: Chance) -> Kind:
 def offer_hand(state: State, seat: int) -> Menu:
     """§5.1: the dispatch goes to another own courier in the same village."""
     holder = state.players[seat].dispatch
-    if holder.kind is None:
+    if holder.kind is None:  # it is with a guard
         return ()
     takers = [
         (inn, kind)

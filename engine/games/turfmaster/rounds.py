@@ -263,7 +263,7 @@ def continue_round(state: State, chance: Chance) -> Event | None:
     if any(horse.chosen for horse in state.horses):
         return _reveal_cards(state, chance)
     horse = _get_horse_in_turn(state)
-    if horse.card:
+    if horse.card:  # turned up with those of all others (§4.5)
         may_ride = _may_ride(horse.card, state.limits[state.done])
         return _ride_if_forced(state) if may_ride else _ride(state, horse, 0, STAY)
     if horse.hand or _may_pass(state, horse):
