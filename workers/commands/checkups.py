@@ -316,9 +316,11 @@ def send_test_letter(settings: Settings, address: str) -> LetterTrial:
 
 def _hand_over(server: smtplib.SMTP, sender: str, address: str, message: EmailMessage) -> tuple[int, bytes]:
     """Return the relay's reply to the first of sender, recipient and letter that it refuses, or to the letter."""
-    for code, reply in (server.mail(sender), server.rcpt(address)):
-        if code >= FIRST_REFUSAL:
-            return code, reply
+    code, reply = server.mail(sender)
+    if code < FIRST_REFUSAL:
+        code, reply = server.rcpt(address)
+    if code >= FIRST_REFUSAL:
+        return code, reply
     try:
         return server.data(message.as_bytes(policy=message.policy.clone(linesep="\r\n")))
     except smtplib.SMTPDataError as error:

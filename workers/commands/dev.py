@@ -182,7 +182,7 @@ class DevPage:
                 name=self.name,
                 languages=LANGUAGES,
                 language=language,
-                numbers=seat_counts,
+                seat_counts=seat_counts,
                 seats=seats,
                 moves=moves,
                 version=self.version,
