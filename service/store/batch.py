@@ -36,17 +36,17 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class SeatUpdate(Struct, frozen=True):
-    """The columns of a seat that an entry changes: its status, since when it may act, and how its time runs.
+    """The columns of a seat that an entry changes: its status, the entry with which its turn began, and its times.
 
-    At `clock_from` it had `clock_left` seconds; None while its clock is stopped. It is due at `due_at`, and late at
-    `late_at`, when the grace of the table is over.
+    At `clock_from` the seat had `clock_left` seconds; None while its clock is stopped. It is due at `due_at`, and late
+    at `late_at`, when the grace of the table is over. `misses` is the number of deadlines that it missed in a row.
     """
 
     seat: int
     status: str
-    open_since: int | None
+    open_since: int | None  # that entry's number; None while the seat is not to move
     due_at: int | None = None
-    remind_at: int | None = None
+    remind_at: int | None = None  # when its next reminder is sent
     late_at: int | None = None
     clock_from: int | None = None
     clock_left: int | None = None
@@ -62,7 +62,11 @@ class OwedLetter(Struct, frozen=True):
 
 
 class Addition(Struct, frozen=True):
-    """An entry to append to a table, and all that follows from it: seats, letters, and at the end the places."""
+    """An entry to append to a table, and all that follows from it: seats, letters, and at the end the places.
+
+    `draws_at` is when to ask the beacon for the round that the table waits for; None if it waits for none. `places` are
+    those that the seats reached, in the order of the seats; empty until the game is over.
+    """
 
     table: str
     entry: SealedEntry
@@ -78,7 +82,10 @@ NO_REASON = Sentence()
 
 
 class Verdict(Struct, frozen=True):
-    """The referee's verdict on a submission, and why; `text` is the untranslated sentence."""
+    """The referee's verdict on a submission: accepted as the entry `seq`, or refused for the reason `why`.
+
+    `rule` names the rule of the game that forbids it, and `text` is the untranslated reason; both may be empty.
+    """
 
     accepted: bool
     why: Sentence = NO_REASON
@@ -217,7 +224,8 @@ def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequ
     rows = _make_rows(additions, verdicts)
     if connection.dialect.name == "postgresql":
         connection.execute(
-            WRITE_ALL, {f"{table.name}_rows": msgspec.json.encode(own).decode() for table, own in rows.items()}
+            WRITE_ALL,
+            {f"{table.name}_rows": msgspec.json.encode(table_rows).decode() for table, table_rows in rows.items()},
         )
     else:
         for writer in WRITERS:
@@ -233,17 +241,17 @@ def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequ
 
 
 def _list_last(additions: Sequence[Addition]) -> list[Addition]:
-    """Return the last addition of each table: its row has room for one."""
+    """Return the last addition of each table, which alone changes the table's row and decides the places."""
     return list({one.table: one for one in additions}.values())
 
 
 def _make_rows(additions: Sequence[Addition], verdicts: Sequence[StoredVerdict]) -> dict[Table, Rows]:
     """Make the rows to write; of several updates of one seat the last one counts."""
-    seat_updates = {(one.table, update.seat): update for one in additions for update in one.seats}
+    last_updates = {(one.table, change.seat): change for one in additions for change in one.seats}
     return {
         entries: [{"table": one.table, **structs.asdict(one.entry)} for one in additions],
         tables: [_make_table_row(one) for one in _list_last(additions)],
-        seats: [make_seat_row(table, update) for (table, _), update in seat_updates.items()],
+        seats: [make_seat_row(table, change) for (table, _seat), change in last_updates.items()],
         letters: [
             {"table": one.table, "seq": one.entry.seq, **structs.asdict(letter)}
             for one in additions
