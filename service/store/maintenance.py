@@ -54,7 +54,7 @@ def save_backup(settings: Settings, file: Path, now: int) -> None:
 def restore_backup(settings: Settings, file: Path) -> Contents:
     """Restore a server from a backup; raise Refused, and change nothing, if there is a database already."""
     url = make_url(settings.database_url)
-    with _open(file) as copy:
+    with _open_backup(file) as copy:
         contents, secret = _load_contents(copy), copy.read(SECRET).decode("ascii")
         _refuse_other_kind(contents, url)
         _refuse_existing_database(settings, url)
@@ -74,11 +74,13 @@ def _make_folder(folder: Path) -> Path:
 
 
 @contextmanager
-def _open(file: Path) -> Iterator[ZipFile]:
-    """Open a backup after checking every byte of it."""
+def _open_backup(file: Path) -> Iterator[ZipFile]:
+    """Open a backup after checking every byte of it; raise Refused if it is damaged or not complete."""
     try:
         with ZipFile(file) as copy:
-            if copy.testzip() or {CONTENTS, SECRET, DATABASE} - set(copy.namelist()):
+            is_damaged = copy.testzip() is not None
+            missing_files = {CONTENTS, SECRET, DATABASE} - set(copy.namelist())
+            if is_damaged or missing_files:
                 raise BadZipFile
             yield copy
     except BadZipFile:
@@ -94,6 +96,7 @@ def _load_contents(copy: ZipFile) -> Contents:
 
 
 def _refuse_other_kind(contents: Contents, url: URL) -> None:
+    """Raise Refused if the backup is not of the kind of database that the settings name."""
     if contents.kind != url.get_backend_name():
         raise Refused(
             "This backup has a {kind} database, and the settings name a {other} one; set DEPESCHE_DATABASE to the kind "
@@ -106,7 +109,7 @@ def _refuse_other_kind(contents: Contents, url: URL) -> None:
 def _refuse_existing_database(settings: Settings, url: URL) -> None:
     """Raise Refused if there is a database: to restore a backup would delete what happened since."""
     if url.get_backend_name() == "sqlite":
-        exists = bool(url.database) and Path(url.database or "").exists()
+        exists = bool(url.database and Path(url.database).exists())
     else:
         with closing(Store(settings.database_url)) as store:
             exists = bool(inspect(store.engine).get_table_names())
@@ -215,18 +218,23 @@ def partition_tables(connection: Connection, parts: int) -> None:
 
 
 def _partition(connection: Connection, name: str, parts: int) -> None:
-    """Copy a table, then give the copy its name, keys and indexes; building these after the rows is quicker."""
+    """Copy a table, then give the copy its name, keys and indexes; building these after the rows is quicker.
+
+    The copy has this many partitions; if `parts` is 1, it has none.
+    """
     constraints = connection.execute(CONSTRAINTS, {"name": name}).all()
     indexes = connection.execute(INDEXES, {"name": name}).scalars().all()
-    owned = [row for row in connection.execute(SEQUENCES, {"name": name}) if row.sequence]
+    counted_columns = [row for row in connection.execute(SEQUENCES, {"name": name}) if row.sequence]
     run = connection.exec_driver_sql
-    partitioned = ' PARTITION BY HASH ("table")' if parts > 1 else ""
-    run(f"CREATE TABLE copied (LIKE {name} INCLUDING DEFAULTS){partitioned}")
-    for number in range(parts if parts > 1 else 0):
-        part = f"{name}_{number}_of_{parts}"
-        run(f"CREATE TABLE {part} PARTITION OF copied FOR VALUES WITH (MODULUS {parts}, REMAINDER {number})")
+    if parts == 1:
+        run(f"CREATE TABLE copied (LIKE {name} INCLUDING DEFAULTS)")
+    else:
+        run(f'CREATE TABLE copied (LIKE {name} INCLUDING DEFAULTS) PARTITION BY HASH ("table")')
+        for number in range(parts):
+            part = f"{name}_{number}_of_{parts}"
+            run(f"CREATE TABLE {part} PARTITION OF copied FOR VALUES WITH (MODULUS {parts}, REMAINDER {number})")
     run(f"INSERT INTO copied SELECT * FROM {name}")  # noqa: S608  # no text from outside
-    for row in owned:
+    for row in counted_columns:
         run(f"ALTER SEQUENCE {row.sequence} OWNED BY copied.{row.attname}")
     run(f"DROP TABLE {name}")
     run(f"ALTER TABLE copied RENAME TO {name}")
