@@ -102,7 +102,8 @@ def wants_group(person: ColumnElement[Any], group: str) -> ColumnElement[bool]:
 def insert_deliveries(db: Connection, now: int, confirms: bool, numbers: Sequence[int] | None = None) -> bool:
     """Insert the missing deliveries of the letters with these numbers, or of all fresh letters; return whether any.
 
-    The post calls this for each letter that it takes in hand: so no delivery is lost, even if no other worker runs.
+    `confirms` is whether this server confirms addresses: then an unproven seat gets no notice but its invitation. The
+    worker that sends letters calls this for each letter: so no delivery is lost, even if no other worker runs.
     """
     new = NEW_DELIVERIES.where(IS_FRESH if numbers is None else letters.c.id.in_(numbers))
     columns = ["letter", "table", "channel", "created_at", "due_at"]
@@ -111,12 +112,15 @@ def insert_deliveries(db: Connection, now: int, confirms: bool, numbers: Sequenc
 
 
 def has_work(db: Connection, now: int, confirms: bool) -> bool:
-    """Return whether a delivery is due, or a fresh letter has no delivery yet."""
+    """Return whether a delivery is due, or `insert_deliveries` would insert one for a fresh letter."""
     return bool(db.execute(HAS_WORK, {"now": now, "confirms": confirms}).scalar_one())
 
 
 def lease_deliveries(db: Connection, now: int, lease_s: int, most: int) -> Sequence[Any]:
-    """Lease deliveries that are due: until the lease ends, other workers leave them alone. Each lease counts a try."""
+    """Lease at most `most` deliveries that are due: until the lease ends, other workers leave them alone.
+
+    Each lease counts as a try; the `tries` of the rows that are returned are those before it.
+    """
     rows = db.execute(OPEN_DELIVERIES.where(deliveries.c.due_at <= now).limit(most)).all()
     if rows:
         due = update(deliveries).where(deliveries.c.id.in_([row.id for row in rows]))
@@ -149,9 +153,8 @@ def delete_old_deliveries(db: Connection, before: int) -> None:
 
 
 def count_outcomes(db: Connection, since: int) -> list[tuple[str, str, int]]:
-    """Return how many deliveries ended with which outcome, by kind of channel."""
-    how_many = func.count()
-    query = select(channels.c.kind, deliveries.c.outcome, how_many).select_from(deliveries.join(channels))
+    """Count the deliveries that have ended since then: return kind of channel, outcome and count for each pair."""
+    query = select(channels.c.kind, deliveries.c.outcome, func.count()).select_from(deliveries.join(channels))
     grouped = query.where(deliveries.c.ended_at >= since).group_by(channels.c.kind, deliveries.c.outcome)
     return [(kind, outcome, count) for kind, outcome, count in db.execute(grouped)]
 

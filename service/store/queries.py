@@ -125,12 +125,12 @@ def fetch(db: Connection, statement: Select[Any], values: Mapping[str, Any]) -> 
     The statement is compiled once and bypasses SQLAlchemy, in a tenth of the time: for what each request reads. Errors
     are raised as SQLAlchemy raises them.
     """
-    text, names, constants = _compile(db.dialect, statement)
+    text, order, constants = _compile(db.dialect, statement)
     given = {**constants, **values}
     try:
         cursor = db.connection.cursor()
         try:
-            cursor.execute(text, given if names is None else [given[name] for name in names])
+            cursor.execute(text, given if order is None else [given[name] for name in order])
             return [tuple(row) for row in cursor.fetchall()]
         finally:
             cursor.close()
@@ -152,7 +152,10 @@ def _convert_error(db: Connection, text: str, error: Any) -> DBAPIError:
 
 @functools.cache
 def _compile(dialect: Dialect, statement: Select[Any]) -> tuple[str, list[str] | None, dict[str, Any]]:
-    """Return the text of a statement, the order of its parameters where they have no names, and its constants."""
+    """Return the text of a statement, the order of its parameters, and its constants by name.
+
+    The order is None where the driver takes parameters by name.
+    """
     compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
     order = compiled.positiontup if compiled.positional else None
     return str(compiled), order, dict(compiled.params)
@@ -178,9 +181,9 @@ def _fetch_table(db: Connection, statement: Executable, table: str) -> TableRow 
     return None if row is None else TableRow(*row)
 
 
-def list_seats(db: Connection, *names: str) -> list[SeatRow]:
+def list_seats(db: Connection, *table_ids: str) -> list[SeatRow]:
     """Return the seats of these tables, in the order of the tables' ids, and then of the seats."""
-    return [SeatRow(*row) for row in db.execute(SEATS, {"key_tables": names}).all()]
+    return [SeatRow(*row) for row in db.execute(SEATS, {"key_tables": table_ids}).all()]
 
 
 def list_entries(db: Connection, table: str, first: int = 0, end: int = AFTER_LAST) -> list[EntryRow]:
@@ -194,14 +197,14 @@ def list_entries_at(db: Connection, places: Sequence[tuple[str, int]]) -> list[E
 
 
 def make_entry_rows(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield a row of `entries` for each entry of a log."""
+    """Yield a row of `entries` for each entry of a log; `bodies` are the entries in canonical JSON."""
     digests = [exported.digest for exported in export.entries]
     for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.compute_heads(digests), strict=True)):
         yield {"table": table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}
 
 
 def update_seat(db: Connection, table: str, update: SeatUpdate) -> None:
-    """Change the time of a seat without an entry, such as its deadline."""
+    """Write the columns of a seat that otherwise an entry changes, such as its deadline, without an entry."""
     db.execute(UPDATE_SEAT, make_seat_row(table, update))
 
 
@@ -267,7 +270,10 @@ def _insert_new(dialect: str, into: Table, durable: bool) -> Executable:
 
 
 def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Sentence = NO_REASON) -> None:
-    """Owe a seat a letter that no entry makes necessary; a letter that is owed already stays as it is."""
+    """Owe a seat a letter that no entry makes necessary; a letter that is owed already stays as it is.
+
+    The same table, entry, seat and kind make the same letter. `why` is a sentence for the letter to quote.
+    """
     key = {"table": table, "seq": seq, "seat": letter.seat, "kind": letter.kind}
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
     if db.execute(same).first() is None:
@@ -275,7 +281,10 @@ def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Se
 
 
 def owe_personal_letter(db: Connection, person: int, kind: str, due_at: int, why: Sentence = NO_REASON) -> None:
-    """Owe a person a letter that belongs to no seat; a letter of that kind that is owed already stays as it is."""
+    """Owe a person a letter that belongs to no seat; a letter of that kind that is owed already stays as it is.
+
+    `why` is a sentence for the letter to quote.
+    """
     row = {"person": person, "kind": kind, "due_at": due_at, "sentence": why.dump()}
     with suppress(IntegrityError), db.begin_nested():
         db.execute(insert(letters), row)
@@ -299,7 +308,7 @@ def count_waiting_seats(db: Connection, person: int) -> int:
 
 
 def set_draw_time(db: Connection, table: str, draws_at: int | None) -> None:
-    """Set when to ask the beacon again for the round that this table awaits."""
+    """Set when to ask the beacon again for the round that this table awaits; None if it awaits no round."""
     db.execute(update(tables).where(tables.c.id == table).values(draws_at=draws_at))
 
 
@@ -311,7 +320,7 @@ def store_places(db: Connection, table: str, places: Sequence[int]) -> None:
 
 
 def release_letters(db: Connection, table: str, at: int) -> None:
-    """Make the letters of a table due that waited for the organiser's address to be proven."""
+    """Record that a table waits no longer for the organiser's address to be proven; its waiting letters are due."""
     db.execute(update(tables).where(tables.c.id == table).values(awaits_confirmation=False))
     waiting = update(letters).where(
         letters.c.table == table, letters.c.due_at == NEVER_DUE, letters.c.sent_at.is_(None)

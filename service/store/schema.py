@@ -29,7 +29,7 @@ row_number = BigInteger().with_variant(Integer, "sqlite")
 def _make_partial_index(
     name: str, *columns: str, where: str, in_postgresql: str | None = None, unique: bool = False
 ) -> Index:
-    """Return an index of the rows that a condition selects.
+    """Return an index of the rows that the condition `where` selects; PostgreSQL uses `in_postgresql` if it is given.
 
     The condition is set when the tables are created: an index that names PostgreSQL loads SQLAlchemy's code for it,
     22 ms and 2 MB that SQLite does not need.
