@@ -80,13 +80,13 @@ class Store:
         for the disk. `autocommit` is for a single statement; on PostgreSQL that statement itself says whether it is
         durable (see `insert_new`). `lock_timeout`, such as "100ms", limits how long a statement waits for a lock.
         """
-        postgresql = self.engine.dialect.name == "postgresql"
-        options = {"isolation_level": "AUTOCOMMIT"} if autocommit and postgresql else {}
+        is_postgresql = self.engine.dialect.name == "postgresql"
+        options = {"isolation_level": "AUTOCOMMIT"} if autocommit and is_postgresql else {}
         connection = self.engine.connect().execution_options(writing=True, durable=durable, **options)
         with self._log_outages(), connection, connection.begin():
-            if postgresql and not (durable or autocommit):
+            if is_postgresql and not durable and not autocommit:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-            if postgresql and lock_timeout:
+            if is_postgresql and lock_timeout:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{lock_timeout}'")
             yield connection
         self.written.set()
@@ -190,11 +190,13 @@ def _find_revision(connection: Connection) -> str:
 
 
 def is_unavailable(error: OperationalError) -> bool:
-    """Whether the database itself is unavailable or full, which its store logs; a held lock is neither."""
-    state = getattr(error.orig, "sqlstate", None)
+    """Return whether the database itself is unavailable or full; False if a statement only waited long for a lock."""
     if isinstance(error.orig, sqlite3.Error):
         return "locked" not in str(error.orig)
-    return state is None or state.startswith(UNAVAILABLE)  # without a state, no server has answered
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:  # no server has answered
+        return True
+    return bool(state.startswith(UNAVAILABLE))
 
 
 def _make_engine(url: str) -> Engine:
@@ -298,7 +300,7 @@ def _begin_sqlite(connection: Connection) -> None:
     raw: Any = connection.connection.driver_connection
     raw.execute(f"PRAGMA synchronous={'FULL' if options.get('durable', True) else 'NORMAL'}")
     if not _begin_writing(raw):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # fails, with an error that names the reason
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # most likely fails too: SQLAlchemy raises the reason
 
 
 def _begin_writing(raw: sqlite3.Connection) -> bool:

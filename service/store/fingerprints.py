@@ -51,7 +51,8 @@ OPEN_SEATS: Select[Any] = (
 class Parts(Protocol):
     """The parts that a page is made of. Pages of equal parts have the same fingerprint."""
 
-    def load(self, db: Connection) -> Fingerprint: ...
+    def load(self, db: Connection) -> Fingerprint:
+        """Load the rows that the page is made of now."""
 
     def __hash__(self) -> int: ...
 
@@ -66,7 +67,8 @@ class TableParts(Struct, frozen=True):
         """Load the rows of the table, and of a visitor who is signed in, with the open turns of that person."""
         rows = fetch(db, TABLE, {"key_table": self.table})
         if self.visit:
-            for visitor in fetch(db, VISIT, {"key_visit": self.visit}):  # one row, or none
-                person, *_ = visitor
-                rows += [visitor, *fetch(db, OPEN_SEATS, {"key_person": person})]
+            visitors = fetch(db, VISIT, {"key_visit": self.visit})  # one, or none if the visit has ended
+            rows += visitors
+            for person, *_ in visitors:
+                rows += fetch(db, OPEN_SEATS, {"key_person": person})
         return rows

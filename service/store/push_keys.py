@@ -26,17 +26,18 @@ PUSH = "push"  # the kind of channel
 
 
 def encode_base64url(content: bytes) -> str:
-    """Return base64 for addresses, without padding (RFC 7515)."""
+    """Encode bytes in the base64 that may be part of a URL, without padding (RFC 7515)."""
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def decode_base64url(text: str) -> bytes:
-    """Decode base64 for addresses; raise ValueError if it is none."""
-    return base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
+    """Decode what `encode_base64url` returns; raise ValueError for any other text."""
+    padding = "=" * (-len(text) % 4)  # up to the next multiple of four characters
+    return base64.b64decode(text + padding, b"-_", validate=True)
 
 
 def make_key(store: Store) -> None:
-    """Make the key of a new server."""
+    """Make the key of this server and store it, unless it has one already."""
     with store.writing() as db:
         if KEY_FACT not in queries.get_facts(db, [KEY_FACT]):
             queries.insert_new(db, server_facts, {"name": KEY_FACT, "value": _make_number()})
@@ -49,7 +50,7 @@ def renew_key(db: Connection) -> int:
 
 
 def load_key(db: Connection) -> ec.EllipticCurvePrivateKey:
-    """Load the private key."""
+    """Load the private key of this server."""
     stored = queries.get_facts(db, [KEY_FACT])[KEY_FACT]
     return restore_key(int.from_bytes(decode_base64url(stored), "big"))
 
@@ -62,7 +63,7 @@ def restore_key(number: int) -> ec.EllipticCurvePrivateKey:
 
 
 def generate_key() -> ec.EllipticCurvePrivateKey:
-    """Return a new private key."""
+    """Return a new private key, which is stored nowhere."""
     from cryptography.hazmat.primitives.asymmetric import ec
 
     return ec.generate_private_key(ec.SECP256R1())
@@ -83,6 +84,9 @@ def dump_public(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def _make_number() -> str:
-    """Return a new private number: cryptography would choose it in the same way, but takes 8 MB of memory."""
+    """Return a new private number as it is stored, in base64.
+
+    The package `cryptography` would choose it in the same way, but takes 8 MB of memory.
+    """
     number = 1 + secrets.randbelow(ORDER - 1)  # from 1 to ORDER - 1
     return encode_base64url(number.to_bytes(NUMBER_BYTES, "big"))

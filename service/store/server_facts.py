@@ -33,10 +33,13 @@ def claim_database(store: Store, links: Links) -> None:
 def check_database(store: Store, links: Links) -> None:
     """Raise Refused if the database has the fingerprint of another secret; write nothing. A new one has none yet."""
     with store.reading() as connection:
-        _refuse_other_fingerprint(_get_fingerprint(connection) or links.fingerprint, links)
+        fingerprint = _get_fingerprint(connection)
+    if fingerprint is not None:
+        _refuse_other_fingerprint(fingerprint, links)
 
 
 def _refuse_other_fingerprint(fingerprint: str | None, links: Links) -> None:
+    """Raise Refused if this is not the fingerprint of the secret that these links are made with."""
     if fingerprint != links.fingerprint:
         raise Refused(
             "The links in this database were made with another secret, and letters from here would lead nowhere. "
@@ -45,6 +48,7 @@ def _refuse_other_fingerprint(fingerprint: str | None, links: Links) -> None:
 
 
 def _get_fingerprint(connection: Connection) -> str | None:
+    """Return the stored fingerprint of the secret; None in a new database."""
     return queries.get_facts(connection, [SECRET]).get(SECRET)
 
 
