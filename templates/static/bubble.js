@@ -27,8 +27,8 @@ export function show(root, text, at, link = null) {
   bubble.replaceChildren(text, ...(link ? [" ", link] : []));
   bubble.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = bubble;
-  const middle = at.left + at.width / 2 - width / 2;
-  const left = Math.max(GAP_PX, Math.min(middle, innerWidth - width - GAP_PX));
+  const centred = at.left + at.width / 2 - width / 2;
+  const left = Math.max(GAP_PX, Math.min(centred, innerWidth - width - GAP_PX));
   const above = at.top - height - GAP_PX;
   const top = above > GAP_PX ? above : at.top + at.height + GAP_PX;
   bubble.style.left = `${left}px`;

@@ -4,6 +4,8 @@
 import { floatPoints, glide, locatePieces, readScores, showScores } from "./animation.js";
 
 /**
+ * The position after an entry, and what happened in it. `at` is the number of the entry, `first` and `last` are those
+ * of the game, and `scores` are by seat, with blanks between.
  * @typedef {{ world: SVGElement, sentences: Element[] } & Record<"at" | "first" | "last" | "scores", string>} Moment
  */
 

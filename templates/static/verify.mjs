@@ -978,22 +978,31 @@ const RECEIPT_IN_PASTED_HTML =
 export function receipts(raw) {
   const head = /^(?:[\w-]+:[^\n]*\r?\n(?:[ \t][^\n]*\r?\n)*)+(?=\r?\n)/.exec(raw)?.[0] ?? ""
   const [, table] = /^X-Depesche:[ \t]*(\S+)/im.exec(head) ?? []
-  const found = decodeBodies(raw).flatMap(({ text, kind }) => {
-    const isHtml = kind === "text/html",
-      isPastedHtml = !kind && /<(p|div|html|body)\b/i.test(text)
-    const plain = isHtml ? text.replace(/<code\b[^<>]*>/gi, "\u0001").replace(/<[^<>]{1,2000}>/g, " ") : text
-    const pattern = isHtml ? RECEIPT_IN_HTML : isPastedHtml ? RECEIPT_IN_PASTED_HTML : RECEIPT_IN_TEXT
-    const all = Array.from(plain.replace(/&nbsp;/g, " ").matchAll(pattern), ([, length, hash]) => ({
-      table: table ?? "",
-      length: Number(length),
-      hash: hash.toLowerCase(),
-    }))
-    return table ? all.slice(-1) : all // one of our letters has its receipt below everything that others wrote
-  })
-  return [...new Map(found.map(one => [`${one.length}@${one.hash}`, one])).values()]
+  const found = new Map() // each once, though a letter has it as text and as HTML
+  for (const { text, kind } of decodeBodies(raw)) {
+    const { plain, pattern } = preparePattern(text, kind)
+    const all = [...plain.replace(/&nbsp;/g, " ").matchAll(pattern)]
+    const own = table ? all.slice(-1) : all // one of our letters has its receipt below everything that others wrote
+    for (const [, length, hash] of own) {
+      const receipt = { table: table ?? "", length: Number(length), hash: hash.toLowerCase() }
+      found.set(`${receipt.length}@${receipt.hash}`, receipt)
+    }
+  }
+  return [...found.values()]
 }
 
-// The texts of a letter, decoded: of each part of several parts, or of the one there is.
+// The text in which receipts are looked for, and their pattern. A pasted text has no kind.
+function preparePattern(text, kind) {
+  if (kind === "text/html") {
+    const plain = text.replace(/<code\b[^<>]*>/gi, "\u0001").replace(/<[^<>]{1,2000}>/g, " ")
+    return { plain, pattern: RECEIPT_IN_HTML }
+  }
+  const isPastedHtml = !kind && /<(p|div|html|body)\b/i.test(text)
+  return { plain: text, pattern: isPastedHtml ? RECEIPT_IN_PASTED_HTML : RECEIPT_IN_TEXT }
+}
+
+// The texts of a letter, decoded, each with its type: of each part of several parts, or of the one there is. A text
+// without a head is pasted: it has no type. Parts that are no text are left out.
 function decodeBodies(raw) {
   const text = raw.replace(/\r\n/g, "\n"),
     [, head, body] = /^((?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+)\n([\s\S]*)$/.exec(text) ?? []
@@ -1002,8 +1011,9 @@ function decodeBodies(raw) {
     header = name => new RegExp(`^${name}:(.*)$`, "im").exec(unfolded)?.[1].trim() ?? ""
   const boundary = /boundary="?([^";]+)"?/i.exec(header("Content-Type"))?.[1]
   if (boundary) {
-    const [, ...parts] = `\n${body}`.split(`\n--${boundary}`)
-    return parts.filter(part => !part.startsWith("--")).flatMap(part => decodeBodies(part.replace(/^[^\n]*\n/, "")))
+    const [, ...parts] = `\n${body}`.split(`\n--${boundary}`) // without what is before the first
+    const isEnd = part => part.startsWith("--")
+    return parts.filter(part => !isEnd(part)).flatMap(part => decodeBodies(part.replace(/^[^\n]*\n/, "")))
   }
   const kind = (header("Content-Type") || "text/plain").split(";")[0].trim().toLowerCase()
   if (!kind.startsWith("text/")) return []
