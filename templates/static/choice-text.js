@@ -1,7 +1,7 @@
 // A choice in words: what is chosen so far, what can be done, and the names of spots and buttons. No DOM.
 
 import { findNextTokens, findPossible, isBegun } from "./choice.js";
-import { dedupe } from "./menu.js";
+import { dedupe, isBare } from "./menu.js";
 
 /**
  * @typedef {import("./choice.js").State} State
@@ -58,9 +58,6 @@ export function describeChoice(state, words) {
  */
 export const describeGhost = ({ labels, ghost: verb }, ghost) =>
   ghost.map((token) => labels[verb ?? ""]?.tokens[token] ?? token).join(", ");
-
-/** @param {Entry} entry whose move may be its verb alone */
-const isBare = ({ options }) => options?.[0]?.length === 0;
 
 /**
  * Return what can be touched for the second of two moves: a verb alone is a button.

@@ -130,7 +130,10 @@ export class ChoiceView {
     this.update(reset(this.state));
   }
 
-  /** @param {State} state */
+  /**
+   * Show another state, stop what was about to be sent, and look for a second move.
+   * @param {State} state
+   */
   update(state) {
     this.stopSending();
     if (this.state.first && !state.first) this.lookahead?.hide();
@@ -153,7 +156,10 @@ export class ChoiceView {
     this.choose(touch(this.state, this.getSpot(element)), element);
   }
 
-  /** @param {HTMLElement} element */
+  /**
+   * Return the spot of an element, which is new to the page if it is not known yet.
+   * @param {HTMLElement} element
+   */
   getSpot(element) {
     return this.spots.get(element) ?? readSpot(element);
   }
@@ -232,6 +238,7 @@ export class ChoiceView {
     if (isFocused && this.bar.confirm.hidden) [...spots.keys()].find((one) => one.tabIndex >= 0)?.focus();
   }
 
+  /** Show the state on the spots, in the bar, in the form and on the board. */
   draw() {
     const now = offers(this.state);
     for (const [element, spot] of this.spots) {
@@ -313,14 +320,19 @@ export class ChoiceView {
     sizeHitAreas(this.root, this.stage.getScale(), getReach());
   }
 
-  /** @param {import("./choice.js").Button} button */
+  /**
+   * Return the element of a button. A whole move is sent by the form itself, and all others are pressed.
+   * @param {import("./choice.js").Button} button
+   */
   makeButton(button) {
     const { kind, verb, token } = button;
     const made = document.createElement("button");
     made.textContent = labelButton(this.state, button, this.words);
     made.type = kind === "move" ? "submit" : "button";
-    if (kind === "move" || kind === "end") [made.className, made.dataset.whole] = ["main", verb];
-    else if (kind !== "turn") made.dataset.say = token || verb;
+    if (kind === "move" || kind === "end") {
+      made.className = "main";
+      made.dataset.whole = verb;
+    } else if (kind !== "turn") made.dataset.say = token || verb;
     made.addEventListener("click", () => {
       if (kind === "move") this.form.elements.move.value = [verb, ...this.state.tokens].join(" ");
       else this.press(button);
@@ -408,7 +420,10 @@ export class ChoiceView {
     else button.focus();
   }
 
-  /** @param {HTMLElement} spot @param {string} key */
+  /**
+   * Move the focus to the next spot in the direction of an arrow key, if there is one.
+   * @param {HTMLElement} spot @param {string} key
+   */
   focusBeside(spot, key) {
     const others = [...this.spots.keys()].filter((one) => one !== spot && one.hasAttribute("tabindex"));
     const boxes = others.map((one) => one.getBoundingClientRect());
@@ -416,7 +431,10 @@ export class ChoiceView {
   }
 }
 
-/** @param {HTMLElement} element */
+/**
+ * Return where a spot is on the screen, and the area around it that can be touched.
+ * @param {HTMLElement} element
+ */
 function measureTarget(element) {
   const outline = element.getBoundingClientRect();
   const hit = element.querySelector(":scope > .hit")?.getBoundingClientRect() ?? outline;

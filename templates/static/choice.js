@@ -173,7 +173,10 @@ function findWhole(state) {
   return findPossible(state).filter((entry) => isWhole(entry, state.tokens));
 }
 
-/** @param {State} state @param {Spot} spot @returns {Mark} */
+/**
+ * Return whether touching a spot now chooses it or turns the ghost on it, and whether it is chosen.
+ * @param {State} state @param {Spot} spot @returns {Mark}
+ */
 function findMark(state, spot) {
   if (state.first?.spots.includes(spot)) return findMark(state.first, spot);
   const chosen = isChosen(state, spot);
@@ -319,8 +322,8 @@ export const isLast = (state, spot) =>
   isChosen(state, spot) && state.tokens.length > 0 && state.tokens.at(-1) === spot.token.split(" ").at(-1);
 
 /**
- * Return the state after a spot is touched that nothing can follow from: it is given up, or takes the place of what is
- * chosen. Return null if the spot is in no move that begins with any of the tokens chosen so far.
+ * Return the state after a spot is touched that cannot follow what is chosen: it is given up if it was chosen, or it
+ * takes the place of the last tokens, as few as possible. Return null if it can take no place.
  * @param {State} state @param {Spot} spot @returns {State | null}
  */
 function replace(state, spot) {

@@ -28,7 +28,10 @@
 const CLOSE = 4; // units between a piece and the place that it is on
 export const GONE = "gone";
 
-/** @type {(move: string, begin: string) => boolean} */
+/**
+ * Say whether the first words of a move are these.
+ * @type {(move: string, begin: string) => boolean}
+ */
 export const beginsWith = (move, begin) => `${move} `.startsWith(`${begin} `);
 
 /**

@@ -142,6 +142,7 @@ function play() {
   timer = setTimeout(playNext, PLAY_MS / 2);
 }
 
+/** Show the next entry, and after a pause the one after it; at the end stop. */
 async function playNext() {
   if (entry >= Number(getControl("at").max)) return pause();
   await goTo(entry + 1, PLAY_MS / 2).catch(pause);

@@ -42,7 +42,10 @@ function loadFrame(position) {
   return frame;
 }
 
-/** @param {number} position */
+/**
+ * Fetch the page of a position; one that cannot be fetched is not remembered.
+ * @param {number} position
+ */
 function fetchFrame(position) {
   const answer = fetch(makeAddress(position, getRoot().dataset.replay));
   const frame = answer.then((response) => (response.ok ? response.text() : Promise.reject(response)));
@@ -82,6 +85,7 @@ async function showWanted() {
   }
 }
 
+/** Load the positions that the reader would see next, without showing them. */
 function preload() {
   for (let step = 1; step <= PRELOADED; step += 1) {
     const position = shown + step * direction;

@@ -3,7 +3,10 @@
 
 const SHOWN_MS = 2000;
 
-/** @param {HTMLElement} button with `data-share` */
+/**
+ * Share the address of a button; where the device has no share sheet, or refuses, copy it or show it for copying.
+ * @param {HTMLElement} button with `data-share`
+ */
 export async function share(button) {
   const url = new URL(button.dataset.share ?? "", location.href).href;
   if (navigator.share) {
@@ -27,7 +30,10 @@ async function copy(text) {
   }
 }
 
-/** @param {string} text */
+/**
+ * Copy a text by selecting it in a field that is not seen; return false if the browser refuses it.
+ * @param {string} text
+ */
 function copySelection(text) {
   const field = document.createElement("textarea");
   field.value = text;
@@ -39,7 +45,10 @@ function copySelection(text) {
   return isCopied;
 }
 
-/** @param {HTMLElement} button */
+/**
+ * Let a button say for a moment that its address is copied.
+ * @param {HTMLElement} button
+ */
 function confirmCopy(button) {
   const text = button.textContent;
   button.textContent = button.dataset.copied;

@@ -4,7 +4,10 @@ const CHOICE = "sounds";
 
 const isOn = () => localStorage.getItem(CHOICE) === "on";
 
-/** @param {import("./tones.js").Happening} happening */
+/**
+ * Play the tones of what happens, if the reader has chosen to hear them.
+ * @param {import("./tones.js").Happening} happening
+ */
 export function sound(happening) {
   if (isOn()) import("./tone-player.js").then(({ play }) => play(happening)).catch(() => {});
 }
@@ -14,7 +17,7 @@ export function showSounds() {
   document.querySelector("[data-sounds]")?.setAttribute("aria-pressed", String(isOn()));
 }
 
-/** Switch the tones on or off. */
+/** Switch the tones on or off; when they are on, one is heard. */
 export function switchSounds() {
   localStorage.setItem(CHOICE, isOn() ? "off" : "on");
   showSounds();

@@ -83,6 +83,7 @@ export class StageView {
     return { window: { width: clientWidth || 1, height: clientHeight || 1 }, world, home, reach: getReach() };
   }
 
+  /** Return how many px a unit of the drawing is wide; 1 before a view is shown. */
   getScale() {
     return this.view?.scale ?? 1;
   }
@@ -155,7 +156,10 @@ export class StageView {
     return changes;
   }
 
-  /** @param {Point} by px */
+  /**
+   * Move the board to the right and down.
+   * @param {Point} by px
+   */
   drag(by, slowly = false) {
     if (this.view) this.move(dragView(this.view, by), slowly);
   }
@@ -249,7 +253,10 @@ export class StageView {
     return { x: x - left - width / 2, y: y - top - height / 2 };
   }
 
-  /** @param {PointerEvent} event */
+  /**
+   * Remember where a pointer is pressed; only the first button of a mouse counts.
+   * @param {PointerEvent} event
+   */
   onDown({ button, pointerId, clientX, clientY }) {
     if (button) return;
     if (!this.pointers.size) this.dragged = false;
@@ -257,7 +264,10 @@ export class StageView {
     this.pointers.set(pointerId, { start, at: start });
   }
 
-  /** @param {PointerEvent} event */
+  /**
+   * Drag the board with one pointer, or pinch it with two, once a pointer is far enough from where it was pressed.
+   * @param {PointerEvent} event
+   */
   onMove({ pointerId, clientX, clientY }) {
     const pointer = this.pointers.get(pointerId);
     if (!pointer || !this.view) return;
@@ -272,6 +282,7 @@ export class StageView {
     else this.drag({ x: after[0].x - before[0].x, y: after[0].y - before[0].y });
   }
 
+  /** Return where the pressed pointers are, in px from the middle of the window. */
   listPoints() {
     return [...this.pointers.values()].map(({ at }) => this.toOffset(at));
   }

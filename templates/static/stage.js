@@ -168,7 +168,10 @@ export function pinchView(stage, view, [one, other], [oneNow, otherNow]) {
 /** @param {Point} one @param {Point} other */
 const findMiddle = (one, other) => ({ x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 });
 
-/** @param {Point} one @param {Point} other */
+/**
+ * Return how far apart two fingers are; 1 at the same point, for another span is divided by it.
+ * @param {Point} one @param {Point} other
+ */
 const measureSpan = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) || 1;
 
 /**

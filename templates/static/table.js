@@ -328,11 +328,14 @@ function onClick(event) {
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) openPlayback(event, link);
 }
 
-/** @param {SubmitEvent} event */
+/**
+ * Send a form of this table by script; those that lead to other pages are left to the browser.
+ * @param {SubmitEvent} event
+ */
 function onSubmit(event) {
   const form = event.target;
-  const isOwn = form.method === "post" && form.closest(".table") && !("away" in form.dataset);
-  if (!isOwn || !new URL(form.action).pathname.startsWith(location.pathname)) return;
+  if (form.method !== "post" || !form.closest(".table")) return;
+  if (!new URL(form.action).pathname.startsWith(location.pathname)) return;
   event.preventDefault();
   sendForm(form, event.submitter);
 }

@@ -273,7 +273,7 @@ const isMap = value => value instanceof Map
 const hasExactly = (map, ...names) => isMap(map) && map.size === names.length && names.every(name => map.has(name))
 const same = (one, other) => canonical(one) === canonical(other)
 
-// The fields of an export, each of its type; nothing in it is checked yet.
+// The fields of an export, each of its type, and its links; what they say is not checked yet.
 function readLog(text) {
   const log = parse(text),
     ok = (holds, sentence) => ensure(holds, "read", 0, sentence)
@@ -289,6 +289,7 @@ function readLog(text) {
   ok(found.seed === null || isText(found.seed), "The seed is no text.")
   ok(found.seat === null || Number.isInteger(found.seat), "The field “seat” is no number.")
   ok(Array.isArray(found.entries), "There is no list of entries.")
+  // A link of the chain is an entry with its digest.
   found.links = found.entries.map((link, seq) => {
     ensure(
       isMap(link) &&
