@@ -211,7 +211,7 @@ export class ChoiceView {
     this.bar.again.innerHTML = this.startOver;
   }
 
-  /** From now on the page shows the pieces of the move that is sent. */
+  /** Take the planned pieces off the board: from now on the page shows those of the move that is sent. */
   onSubmit() {
     this.stopSending();
     this.hidePieces();

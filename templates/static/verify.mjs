@@ -418,7 +418,7 @@ function readBeacon(log) {
 // The round that a move at this time has to name: it comes one to two periods later.
 const computeDueRound = ({ genesis, period }, at) => Math.max(1, Math.floor((at - genesis) / period) + 3)
 
-// A draw of one thing out of one, which needs no luck.
+// A draw (its label, its size, its result) of one thing out of one, which needs no luck.
 const isCertain = drawn => Array.isArray(drawn) && !(drawn[1] > 1)
 
 // The scheme bls-unchained-g1-rfc9380: what is signed is the hash of the round's number, a point of the first group.
@@ -622,6 +622,7 @@ function checkLaw(log) {
 const namesRound = events => events[0].get("type") === "table.RoundNamed"
 const isDeciding = event => ["table.RoundDrawn", "table.WentSealed"].includes(event.get("type"))
 
+// One entry at the table as it is before it: who acts, what is drawn, and which events the command brings about.
 function checkEntry(table, entry, forbid) {
   const [verb, ...words] = entry.get("move").split(" "),
     seat = entry.get("seat"),
@@ -666,7 +667,7 @@ function findMover(events, seat) {
   return decision < 0 ? seat : (events[decision].get("seat") ?? null)
 }
 
-// The own events of a table that awaits a round: the round itself, going on without it, leaving, or what draws nothing.
+// The own events of a table that awaits a round. A seat may leave, or ask to go on without it and answer that request.
 function listEventsWhileAwaiting(table, seat, verb, words, events, forbid) {
   if (seat === null) return listServerEventsWhileAwaiting(table, verb, words, events, forbid)
   const { awaited, sealing } = table
@@ -684,6 +685,7 @@ function listEventsWhileAwaiting(table, seat, verb, words, events, forbid) {
   return forbid("a round of the beacon is waited for")
 }
 
+// The same for a command of the server: the round itself, or a change of players.
 function listServerEventsWhileAwaiting(table, verb, words, events, forbid) {
   const { awaited } = table,
     [round, signature] = words
