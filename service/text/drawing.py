@@ -10,7 +10,7 @@ import functools
 import io
 import re
 import struct
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from zlib import crc32
 
@@ -85,8 +85,8 @@ class Player(Struct, frozen=True):
 class Scene(Struct, frozen=True):
     """The view and menu that one reader has of a game: a player, or a spectator (`me` is None).
 
-    `seats_to_move` are known on the page and in the letters of a table; it may not be the turn of any of them.
-    `planned` are the words of moves that the reader plans; the page tells where their places are.
+    `seats_to_move` is empty where only the game says whose turn it is, as in a rule book. `planned` has the words of
+    the moves that the reader plans, each once: the board has hidden drawings for them, which the page shows.
     """
 
     game: Any
@@ -311,11 +311,10 @@ def paint_picture(svg: str) -> Image.Image:
     x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())
     scale, paper = PICTURE_WIDTH / box_width, PAPER.search(body)
     painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), paper[1] if paper else "#ffffff")
-    parts = [(part, SPRITE_BOX.match(part)) for part in SPRITE_PART.split(PAPER.sub("", body, count=1))]
-    sprites = _paint_sprites([_make_sprite_key(part, box, scale, definitions) for part, box in parts if box])
-    for part, box in parts:
+    for part in SPRITE_PART.split(PAPER.sub("", body, count=1)):
+        box = SPRITE_BOX.match(part)
         if box:
-            colours, cover = next(sprites)  # they come in the order of their parts
+            colours, cover = _paint_sprite_once(_make_sprite_key(part, box, scale, definitions))
             left, top = float(box["x"]) * scale, float(box["y"]) * scale
             painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
         elif "<" in part:  # not only white space between two sprites
@@ -340,21 +339,23 @@ def _collect_definitions(part: str, definitions: dict[str, str]) -> str:
 
 
 def _make_sprite_key(part: str, box: re.Match[str], scale: float, definitions: dict[str, str]) -> SpriteKey:
-    """Make the key of a sprite that is this part of a drawing; `box` is the match of its place and size."""
+    """Make the key of a sprite: what is drawn after its tag, and its size in pixels.
+
+    `box` is the match of its tag with its place and size, and `scale` the pixels for each unit of the whole drawing.
+    """
     drawing = part[box.end() :]
     width, height = float(box["width"]) * scale, float(box["height"]) * scale
     return drawing + _collect_definitions(drawing, definitions), round(width), round(height)
 
 
-def _paint_sprites(keys: Sequence[SpriteKey]) -> Iterator[Sprite]:
-    """Yield these sprites; paint those that were not painted lately."""
-    sprites = SPRITES.get_all(keys)
-    for key in keys:
-        if key not in sprites:
-            sprites[key] = _paint_sprite(*key)
-            _, width, height = key
-            SPRITES.put(key, sprites[key], width * height)
-        yield sprites[key]
+def _paint_sprite_once(key: SpriteKey) -> Sprite:
+    """Return the sprite of this key; paint it only if it was not painted lately."""
+    sprite = SPRITES.get(key)
+    if sprite is None:
+        drawing, width, height = key
+        sprite = _paint_sprite(drawing, width, height)
+        SPRITES.put(key, sprite, width * height)
+    return sprite
 
 
 def _paint_sprite(drawing: str, width: int, height: int) -> Sprite:
