@@ -17,7 +17,7 @@ CALENDAR_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\
 
 
 class FeedEntry(Struct, frozen=True):
-    """An entry of a feed; its `id` never changes."""
+    """An entry of a feed; its `id` never changes, and it was written at `at`, in seconds since 1970."""
 
     id: str
     title: str
@@ -55,11 +55,15 @@ def write_feed(feed: Feed) -> bytes:
 
 
 def make_entry_id(host: str, at: int, path: str) -> str:
-    """Return an id that is never used for anything else (RFC 4151): a host, a day when it was this server's, a path."""
+    """Return an id that is never used for anything else (RFC 4151): it has a host, a day and a path.
+
+    `host` is the name of this server at the time `at`, because later the name may be another server's.
+    """
     return f"tag:{host},{datetime.fromtimestamp(at, UTC).date().isoformat()}:{path}"
 
 
 def _add_entry(root: Element, entry: FeedEntry) -> None:
+    """Add an entry to the root of a feed."""
     element = SubElement(root, "entry")
     _add_text(element, "id", entry.id)
     _add_text(element, "title", entry.title)
@@ -73,7 +77,7 @@ def _add_text(parent: Element, name: str, text: str, **attributes: str) -> None:
 
 
 def _remove_control_characters(text: str) -> str:
-    """Keep line breaks only; XML has no other control characters."""
+    """Remove what cannot be printed, except line breaks; most control characters are forbidden in XML."""
     return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
 
 
@@ -82,7 +86,7 @@ def _write_atom_moment(at: int) -> str:
 
 
 class CalendarEvent(Struct, frozen=True):
-    """A moment in a calendar; a later event with the same `id` replaces it."""
+    """A moment in a calendar, in seconds since 1970; an event that changed later replaces one with the same `id`."""
 
     id: str
     at: int
@@ -103,13 +107,14 @@ def write_calendar(name: str, refresh_s: int, events: Iterable[CalendarEvent]) -
         f"X-WR-CALNAME:{_escape(name)}",
         f"REFRESH-INTERVAL;VALUE=DURATION:PT{refresh_s}S",
         f"X-PUBLISHED-TTL:PT{refresh_s}S",
-        *(line for event in events for line in _list_lines(event)),
+        *(line for event in events for line in _list_event_lines(event)),
         "END:VCALENDAR",
     ]
     return "".join(f"{part}\r\n" for line in lines for part in _fold(line))
 
 
-def _list_lines(event: CalendarEvent) -> list[str]:
+def _list_event_lines(event: CalendarEvent) -> list[str]:
+    """Return the lines of one event, which may still be too long."""
     return [
         "BEGIN:VEVENT",
         f"UID:{_escape(event.id)}",

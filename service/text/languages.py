@@ -87,7 +87,7 @@ def describe_game(language: str, meta: Meta, options: Mapping[str, Any] | None =
 
 
 def _is_chosen(options: Mapping[str, Any], name: str) -> bool:
-    """Return whether a table is played with an option: a switch that is on, or a word other than “none”."""
+    """Return whether a table is played with an option: it is named, and neither off nor “none”."""
     return options.get(name, False) not in (False, "none")
 
 
@@ -115,7 +115,10 @@ def _describe_option(language: str, game: str, option: Option, value: Any) -> Op
 
 
 def describe_changes(translator: Translator, meta: Meta, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Describe the options of a table that are not the usual ones: added boxes in one line, others in a line each."""
+    """Describe the options of a table that are not the usual ones.
+
+    Switches that are on, such as added boxes, are in one line; each other option has a line.
+    """
     usual = {option.name: option.default for option in describe(meta.options)}
     changed = {name: value for name, value in options.items() if value != usual.get(name)}
     added = {name: value for name, value in changed.items() if value is True}
@@ -140,6 +143,7 @@ class Customs(Struct, frozen=True):
     weekdays: tuple[str, ...]
 
     def format(self, pattern: str, day: date) -> str:
+        """Fill in the fields of a pattern, such as “{day} {month} {year}”, for a day."""
         return pattern.format(
             day=day.day,
             number=day.month,
@@ -179,7 +183,10 @@ def format_day(language: str, iso_date: str) -> str:
 
 
 def join_words(language: str, words: Iterable[str]) -> str:
-    """Write a list of words as a sentence does: “A, B and C”. In a page its words are escaped."""
+    """Write a list of words as a sentence does: “A, B and C”.
+
+    If one of them is HTML (`Markup`), the list is HTML too, and its plain words are escaped.
+    """
     listed = list(words)
     is_markup = any(isinstance(word, Markup) for word in listed)
     plain = [str(escape(word)) for word in listed] if is_markup else listed
@@ -266,6 +273,7 @@ class Translator:
         return translate(self.language, sentence)
 
     def _fill(self, sentence: str, words: dict[str, object]) -> str:
+        """Put words into their places; in French a “de” or “que” before one may be shortened."""
         ready = elide(sentence, words) if self.language == FRENCH else sentence
         return ready % words
 

@@ -89,11 +89,15 @@ def _export_entry(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat
 
 
 def start_sample(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:
-    """Open a table, seat all players and start the game; a table with a `name` can be exported under that name only."""
+    """Open a table, seat all players and start the game.
+
+    The log contains a `name` that is given, so the table can be exported under that name only.
+    """
     sample = Sample(game, seed)
     sample.do(None, options.make_open_command(game, seats, sample.seed, chosen, name=name))
     for seat in range(seats):
-        sample.do(None, Move("sit", (str(seat), f"word{seat}")))
+        nonce = f"word{seat}"  # a player's part of the chance
+        sample.do(None, Move("sit", (str(seat), nonce)))
     sample.do(None, Move("start"))
     return sample
 
@@ -181,7 +185,7 @@ def _get_view_box(svg: str) -> tuple[float, ...]:
 
 @functools.lru_cache(maxsize=64)
 def draw_picture(name: str, example: str, language: str, when: str) -> str:
-    """Draw the board `before` or `after` an example, cropped; the choices of the picture are lit before it."""
+    """Draw the board `before` or `after` an example, cropped; only in the picture `before` are choices lit."""
     scenario, positions = load_scenario(name, example), play_scenario(name, example)
     if when == "before":
         moment = positions[scenario.picture.since]
@@ -198,15 +202,18 @@ def draw_position(moment: ScenarioMoment, picture: ScenarioPicture, language: st
 
 
 def select_choices(scenario: Scenario, moment: ScenarioMoment) -> Menu:
-    """Select the part of the menu that continues the words of a scenario's picture (`choosing`)."""
+    """Select the part of the menu that continues the words `choosing` of a scenario's picture; empty without them."""
     if not scenario.picture.choosing:
         return ()
     verb, *tokens = scenario.picture.choosing.split()
     seat = scenario.picture.seat
     if seat is None:  # a spectator has no menu: that of the player who moves first is shown
         seat = scenario.steps[0].seat if scenario.steps else 0
-    entries = (entry for entry in moment.game.menu(moment.state, seat) if entry.verb == verb)
-    return tuple(_continue_choice(entry, tuple(tokens)) if isinstance(entry, Choice) else entry for entry in entries)
+    return tuple(
+        _continue_choice(entry, tuple(tokens)) if isinstance(entry, Choice) else entry
+        for entry in moment.game.menu(moment.state, seat)
+        if entry.verb == verb
+    )
 
 
 def _continue_choice(entry: Choice, tokens: tuple[str, ...]) -> Choice:
@@ -222,7 +229,8 @@ def describe_steps(scenario: Scenario, positions: tuple[ScenarioMoment, ...], la
     for step, moment in steps[scenario.picture.since :]:
         narrator = Narrator(moment.game, NAMES[: moment.seats], language, scenario.picture.seat)
         name, move = NAMES[step.seat], translate_move(moment, step.move or step.refused, language)
-        if moment.refusal and step.refused:
+        if step.refused:
+            assert moment.refusal  # as the scenario was played
             refusal = describe_refusal(moment, language)
             yield ExampleStep(name, move, news=(refusal,), refused=True, rule=moment.refusal.rule)
         else:
@@ -300,8 +308,12 @@ def get_task(lesson: Lesson, language: str) -> str:
 
 
 def get_goal(name: str, language: str) -> str:
-    """Return how a game with lessons is won, as its first one says it in this language, or in English."""
-    goals = load_lessons(name)[0].scenario.goals
+    """Return how a game with lessons is won, as its first one says it in this language, or else in English.
+
+    The text is empty if that lesson does not say it.
+    """
+    first_lesson, *_others = load_lessons(name)
+    goals = first_lesson.scenario.goals
     return goals.get(language) or goals.get("en", "")
 
 

@@ -22,7 +22,7 @@ WORD_LISTS = (  # of each language
     "small say polite greet never hesitate filler doubt lead acts conditions consequences".split()
 )
 MAX_VOCABULARIES = 1_000  # in memory: a table has one for its judge, and one or two for each language of letters
-Forms = Mapping[str, tuple[str, ...]]
+Forms = Mapping[str, tuple[str, ...]]  # other ways to write a verb or token, by the token
 
 
 class Dictionary(Struct, frozen=True, eq=False):
@@ -75,8 +75,9 @@ class Vocabulary(Struct, frozen=True):
     def _compose(self, token: str) -> Iterator[str]:
         """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse2`."""
         parts = PARTS.split(token)  # signs and words by turns, such as “”, “city”, “-”, “N”, “”
-        *composed, _token_itself = map("".join, itertools.product(*map(self._list_forms_of_part, parts)))
-        yield from composed
+        forms_by_part = [self._list_forms_of_part(part) for part in parts]
+        composed = ["".join(forms) for forms in itertools.product(*forms_by_part)]
+        yield from composed[:-1]  # the last is the token itself, because the last form of each part is the part
         if len(parts) > 1:
             first_word, number = parts[1], parts[-1]
             seat_number = parse_int(number, len(self.names))
@@ -92,7 +93,7 @@ class Vocabulary(Struct, frozen=True):
 def make_vocabulary(game: Game, names: tuple[str, ...], *languages: str) -> Vocabulary:
     """Return the words for a table of this game, in these languages or in all.
 
-    In one language alone, letters write the first form of a word.
+    A vocabulary of one language is what letters are written with: they use the first form of each word.
     """
     of_game = load_dictionary(f"games/{game.META.name}", *languages)
     return Vocabulary(of_game, load_dictionary("table", *languages), names)
@@ -107,8 +108,8 @@ def load_dictionary(folder: str, *languages: str) -> Dictionary:
     files = _load_files(folder)
     sections = [file[language] for language in languages or LANGUAGES for file in files if language in file]
     return Dictionary(
-        _merge(section.get("verbs", {}) for section in sections),
-        _merge(section.get("tokens", {}) for section in sections),
+        verbs=_merge(section.get("verbs", {}) for section in sections),
+        tokens=_merge(section.get("tokens", {}) for section in sections),
         # These two are the same in all languages.
         seats=frozenset(word for file in files for word in file.get("seats", ())),
         announce=frozenset(word.casefold() for file in files for word in file.get("announce", ())),

@@ -23,9 +23,10 @@ PLACE_FIELDS = ("cell", "start", "end", "inn")  # the fields of games' events th
 
 
 class Narrator:
-    """Turns events into sentences for one reader, with the places on the board marked up for a page.
+    """Turns events into sentences for one reader: the seat `me`, or a spectator (None).
 
-    With the reader's view of the board, places are described by their surroundings.
+    With `marked`, the places on the board are marked up for a page. With the reader's `view` of the board, places are
+    described by their surroundings.
     """
 
     def __init__(

@@ -92,15 +92,19 @@ def _get_text(part: EmailMessage) -> str:
 
 
 def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterator[Receipt]:
-    """Yield the receipts of a text. `kind` is its type in a letter; a text of no letter may be HTML that was pasted."""
+    """Yield the receipts of a text, each with its `source` and the name of its `table`, which may be empty.
+
+    `kind` is the type of the text in a letter; a text of no letter may be HTML that was pasted.
+    """
     if kind == "text/html":  # the hash is in an element `code`
         start, mark = "", CODE_MARK
     elif not kind and LETTER_TAGS.search(text):  # pasted HTML: that, and the sentence follows a tag that begins a line
         start, mark = f"{LINE_START}{TAG_MARK}+", CODE_MARK
     else:  # plain text: the sentence is at the beginning of a line
         start, mark = LINE_START, ""
-    plain = html.unescape(TAG.sub(_mark_tag, text)) if mark else text
-    for match in _compile_pattern(start, mark).finditer(plain):
+    if mark:  # the text is HTML
+        text = html.unescape(TAG.sub(_mark_tag, text))
+    for match in _compile_pattern(start, mark).finditer(text):
         length, head = filter(None, match.groups())  # those of the language that matched
         yield Receipt(head.lower(), int(length), source, table)
 
@@ -133,19 +137,21 @@ def _make_pattern(sentence: str, mark: str) -> str:
 def compare_receipts(export: Export, receipts: Iterable[Receipt]) -> tuple[Comparison, ...]:
     """Compare each receipt of this table with the log's head after that many entries; skip those of other tables.
 
-    The heads are computed from the digests, so the result is valid as far as `engine.audit` finds the chain complete.
+    The heads are computed from the digests of the entries; whether these are right is checked by `engine.audit`.
     """
     heads = log.compute_heads([exported.digest for exported in export.entries])
     return tuple(_compare_receipt(receipt, heads) for receipt in receipts if receipt.table in ("", export.table))
 
 
 def _compare_receipt(receipt: Receipt, heads: Sequence[str]) -> Comparison:
+    """Compare a receipt with the log's heads: after its first entry, after its second, and so on."""
     source = f" ({receipt.source})" if receipt.source else ""
     name = f"The receipt after {receipt.length} entries{source}"
     if not 0 < receipt.length <= len(heads):
-        return Comparison(receipt, False, f"{name} contradicts the log, which has {len(heads)} entries.")
+        sentence = f"{name} contradicts the log, which has {len(heads)} entries."
+        return Comparison(receipt, agrees=False, sentence=sentence)
     head = heads[receipt.length - 1]
     if not head.startswith(receipt.hash):
         why = f"it says {receipt.hash}, the log {head}. Something up to entry {receipt.length - 1} is not as it was"
-        return Comparison(receipt, False, f"{name} contradicts the log: {why}.")
-    return Comparison(receipt, True, f"{name} agrees with the log.")
+        return Comparison(receipt, agrees=False, sentence=f"{name} contradicts the log: {why}.")
+    return Comparison(receipt, agrees=True, sentence=f"{name} agrees with the log.")

@@ -128,7 +128,10 @@ def load_rulebook(name: str, language: str = SOURCE) -> Rulebook:
 
 
 def load_things(name: str) -> list[dict[str, str]]:
-    """Load which paragraph explains a thing on the board: its `rule`, by a `pattern` of names; may be empty."""
+    """Load which paragraph (`rule`) explains the things on the board whose names fit a `pattern`.
+
+    The first pattern that fits a name counts. A game without the file has none.
+    """
     path = catalogue.get_folder(name) / "book" / "things.toml"
     things: list[dict[str, str]] = tomllib.loads(path.read_text("utf-8"))["things"] if path.exists() else []
     return things
@@ -155,7 +158,7 @@ def parse_manuscript(text: str) -> Manuscript:
 
 
 def _make_section(heading: re.Match[str], lines: Sequence[str]) -> Section:
-    """Make a section; of a heading such as `### 3.1 Title` or `## Title {#word}` the key is the number or the word."""
+    """Make a section; its key is the number of `### 3.1 Title`, the word of `## Title {#word}`, or else empty."""
     signs, number, title, word = heading.groups()
     return Section(len(signs), number or word or "", title, "\n".join(lines).strip())
 
@@ -193,21 +196,22 @@ class _Renderer:
             if chapters:  # a paragraph before the first chapter is left out
                 chapters[-1].append(section)
         preface = self._render_prose(self._manuscript.preface)
-        return Rulebook(
-            self._language, preface, tuple(self._render_chapter(chapter[0], chapter[1:]) for chapter in chapters)
-        )
+        return Rulebook(self._language, preface, tuple(map(self._render_chapter, chapters)))
 
-    def _render_chapter(self, head: Section, paragraphs: Sequence[Section]) -> RulesChapter:
-        first, inner = self._render_section(head), tuple(map(self._render_section, paragraphs))
-        html = first.html + Markup("\n").join(one.html for one in inner)
-        return RulesChapter(head.key, first.title, Markup("<section>{}</section>").format(html), inner)
+    def _render_chapter(self, sections: Sequence[Section]) -> RulesChapter:
+        """Render the sections of a chapter: the first has its heading, the others are its paragraphs."""
+        head, *paragraphs = map(self._render_section, sections)
+        html = head.html + Markup("\n").join(one.html for one in paragraphs)
+        return RulesChapter(head.key, head.title, Markup("<section>{}</section>").format(html), tuple(paragraphs))
 
     def _render_section(self, section: Section) -> RulesChapter:
+        """Render one section by itself: its heading, its text, and the rulings that it refers to."""
         title = Markup(self._render_inline(section.title))  # noqa: S704 - markdown-it has escaped it
         html = self._render_heading(section, title) + self._render_body(section.text)
         return RulesChapter(section.key, title, html + self._render_rulings(section.marks))
 
     def _render_heading(self, section: Section, title: Markup) -> Markup:
+        """Render a heading that links can lead to; its number is a link to itself."""
         tag = f"h{section.level}"
         number = Markup('<a href="#{0}" class="number">{0}</a> ').format(section.key) if section.is_numbered else ""
         name = Markup(' id="{}"').format(section.key) if section.key else ""
@@ -218,18 +222,21 @@ class _Renderer:
         html, end = Markup(), 0
         examples = EXAMPLE.finditer(text) if self._game else ()
         for match in examples:
-            caption = Markup(self._render_inline(match[1]))  # noqa: S704 - markdown-it has escaped it
+            caption_text, example = match.groups()
+            caption = Markup(self._render_inline(caption_text))  # noqa: S704 - markdown-it has escaped it
             html += self._render_prose(text[end : match.start()])
-            html += lessons.render_example(self._game, match[2], self._language, caption)
+            html += lessons.render_example(self._game, example, self._language, caption)
             end = match.end()
         return html + self._render_prose(text[end:])
 
     def _render_prose(self, text: str) -> Markup:
+        """Render paragraphs, lists and tables."""
         tokens = self._markdown.parse(text)
         self._link_all(tokens)
         return Markup(self._markdown.renderer.render(tokens, self._markdown.options, {}))  # noqa: S704 - escaped there
 
     def _render_inline(self, text: str) -> str:
+        """Render a text that is part of a line, such as a title."""
         tokens = self._markdown.parseInline(text)
         self._link_all(tokens)
         return str(self._markdown.renderer.render(tokens, self._markdown.options, {}))

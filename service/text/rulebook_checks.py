@@ -130,8 +130,10 @@ def _compare_sections(original: Section, translation: Section) -> Iterator[str]:
 
 def _check_moves(name: str, language: str, original: Section, translation: Section) -> Iterator[str]:
     """Check that each move in backticks is written as letters in this language write it."""
-    options = {option.name for option in describe(catalogue.find(name).META.options)}
-    vocabulary = move_words.make_vocabulary(catalogue.find(name), (), language)
+    game = catalogue.find(name)
+    options = {option.name for option in describe(game.META.options)}
+    no_players = ()
+    vocabulary = move_words.make_vocabulary(game, no_players, language)
     moves, translations = CODE.findall(original.text), CODE.findall(translation.text)
     if len(moves) != len(translations):
         yield f"{original.key} has {len(translations)} words in backticks; in English {len(moves)}."
@@ -161,7 +163,7 @@ def _iter_expected_words(move: str, vocabulary: Vocabulary) -> Iterator[Expected
 
 
 def _is_same_move(expected: Sequence[ExpectedWord], written: str) -> bool:
-    """Compare a move of a book with what is expected; the degree sign may be left out."""
+    """Return whether a move of a book has the expected words; degree signs do not count."""
     written_words = written.replace("°", "").split()
     if len(written_words) != len(expected):
         return False

@@ -49,13 +49,15 @@ class TemplateLoader(jinja2.BaseLoader):
     """
 
     def get_source(self, _: jinja2.Environment, template: str) -> tuple[str, str, None]:
+        """Return the text of a template and its file; None tells Jinja never to load it again, like code."""
         name = "/".join(split_template_path(template))  # refuses to climb out of the folder
         path = get_template_path(name.removesuffix(".html") if ".txt." in name else name)
         if not path.is_file():
             raise jinja2.TemplateNotFound(template)
-        return path.read_text("utf-8"), str(path), None  # None: never loaded again, as the code is not either
+        return path.read_text("utf-8"), str(path), None
 
     def list_templates(self) -> list[str]:
+        """List the names of all templates, also of those in the folders of installed games."""
         packages = {f"{GAMES}{name}/": home / "templates" for name, home in catalogue.get_package_folders().items()}
         homes = {"": TEMPLATES, **packages}
         return sorted(
@@ -80,6 +82,7 @@ class BytecodeCache(jinja2.FileSystemBytecodeCache):
         self._codes: dict[tuple[str, str], CodeType] = {}  # by name and source
 
     def load_bytecode(self, bucket: Bucket) -> None:
+        """Give the bucket the code of its template, from memory or else from the file; none if it is in neither."""
         key = bucket.key, bucket.checksum
         if key in self._codes:
             bucket.code = self._codes[key]
@@ -97,6 +100,7 @@ class BytecodeCache(jinja2.FileSystemBytecodeCache):
         return bucket.code is not None
 
     def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of a template that was just compiled: in memory, and in a file if Python may write bytecode."""
         if bucket.code is not None:
             self._codes[bucket.key, bucket.checksum] = bucket.code
         if not sys.dont_write_bytecode:
@@ -230,8 +234,10 @@ def install_sentences(environment: jinja2.Environment, language: str, translatio
 
 def shorten_name(name: str, most: int) -> str:
     """Shorten a name to `most` characters; first the brackets at its end are left out, such as the level of a bot."""
-    front, _, _ = name.rpartition(" (")
-    short = front if front and len(name) > most else name
+    if len(name) <= most:
+        return name
+    name_before_brackets, _, _ = name.rpartition(" (")
+    short = name_before_brackets or name
     return short if len(short) <= most else short[: most - 1] + "…"
 
 
@@ -303,9 +309,10 @@ def place_piece(
     token: str = "",
     moving: str = "",
 ) -> Markup:
-    """Place a piece on a board: as a sprite in a letter, on a page as a group that the script moves by its name.
+    """Place a piece on a board: as a sprite in a letter, which a lesson lets the player touch if it has a `token`.
 
-    The attributes `moving` name the moves by which the script moves it.
+    On a page it is a group. The script moves it by its name `piece`, if it has one; the attributes `moving` name the
+    moves by which it does.
     """
     if letter:
         return draw_sprite(x, y, reach, drawing, token=token)

@@ -147,6 +147,7 @@ def find_untranslated(language: str, domain: str, template: Catalog) -> list[str
 
 
 def _is_translated(message: Message | None) -> bool:
+    """Return whether there is a certain translation; a message with a plural needs all its forms."""
     if message is None or message.fuzzy:
         return False
     return all(message.string) if isinstance(message.string, (list, tuple)) else bool(message.string)
