@@ -141,8 +141,9 @@ def run_audit(args: Namespace) -> int:
         parts = (f"{counts[verdict]} {verdict}" for verdict in STATUS_BY_VERDICT if counts[verdict])
         print(f"{counts.total()} logs: {', '.join(parts)}")
     if receipts and not compared_count:
+        first_receipt, *_others = receipts
         terminal.print_error(
-            f"None of these receipts is from a log named here; they are from table {receipts[0].table}."
+            f"None of these receipts is from a log named here; they are from table {first_receipt.table}."
         )
         return MISUSE
     for verdict, status in STATUS_BY_VERDICT.items():
@@ -250,6 +251,7 @@ class AuditProgress:
         return table in self.heads and self.heads[table] == store.export(table).head
 
     def add(self, outcome: AuditOutcome) -> None:
+        """Add the line of a table to the file, if there is one and if the table is sound."""
         if self.path and outcome.sound:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(f"{outcome.log} {outcome.head}\n")
@@ -258,7 +260,10 @@ class AuditProgress:
 def audit_log(
     name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...], *, running: bool = False
 ) -> AuditOutcome:
-    """Audit one log; a log that cannot be read or followed is damaged, and does not stop the others."""
+    """Audit the log that `read` returns: unusable if that refuses, damaged if it or the audit raises another error.
+
+    `running` is for a game that has not ended, whose whole log only the host has. No error stops the other audits.
+    """
     from engine import audit as audits
     from engine import catalogue
     from engine.refusal import Refused

@@ -63,7 +63,7 @@ def run_bench(args: Namespace) -> int:
 
 
 def measure_load() -> float:
-    """Return the load of each core; from 1 on other processes disturb the measurement."""
+    """Return how many processes wanted each core in the last minute, on average."""
     return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
@@ -83,13 +83,14 @@ def _describe(measure: Measure) -> dict[str, Any]:
 def _format_line(measure: Measure) -> str:
     """Write a measure on one line, with what it is compared to, and whether it misses its budget."""
     line = f"{measure.what:<42}{_format_number(measure.value):>12} {measure.unit:<10}"
-    if measure.ratio is None:
+    budget, ratio = measure.budget, measure.ratio
+    if budget is None or ratio is None:  # both, if it is compared to nothing
         return line.rstrip()
     reference = measure.source
     if measure.source == "budget":
         reference = "at most" if measure.at_most else "at least"
     missed = "" if measure.meets_budget else "  MISSED"
-    return f"{line}{reference:>9} {_format_number(measure.budget or 0):>10}   ratio {measure.ratio:6.2f}{missed}"
+    return f"{line}{reference:>9} {_format_number(budget):>10}   ratio {ratio:6.2f}{missed}"
 
 
 def _format_number(value: float) -> str:

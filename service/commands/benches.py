@@ -45,9 +45,10 @@ from service.web import warm_up
 
 
 class Measure(Struct, frozen=True):
-    """A figure, what it is held against (nothing, where no budget was set) and which side of it is good.
+    """A figure, and the `budget` that it is compared with; None if there is none.
 
-    The `source` of what it is held against is a budget, which has to be kept, or a peer, which is shown beside it.
+    With `at_most`, lower figures are better. The `source` of the budget is “budget” if it has to be kept, or “peer” if
+    it is what another program reaches, and is only shown.
     """
 
     what: str
@@ -59,14 +60,14 @@ class Measure(Struct, frozen=True):
 
     @property
     def ratio(self) -> float | None:
-        """How good compared with the budget: from 1 on it is kept, 2 is twice as good."""
+        """How good the figure is, compared with the budget: 1 is as good, 2 twice as good; None without a budget."""
         if self.budget is None:
             return None
         return self.budget / max(self.value, 1e-12) if self.at_most else self.value / self.budget
 
     @property
     def meets_budget(self) -> bool:
-        """Whether the figure is as good as its budget; true if it has none, or is held against something else."""
+        """Whether the figure is as good as its budget; true if it has none, or is compared with a peer."""
         if self.ratio is None or self.source != "budget":
             return True
         return self.ratio >= 1
@@ -93,9 +94,8 @@ def find_benches() -> dict[str, Bench]:
 ENTRIES = 1_000
 REBUILT_MS = 10.0
 AUDIT_ENTRIES_A_S = 20_000.0
-# What the fastest peer reaches in memory, without a log or events.
-PEER_MOVES = 7_000.0
-CARCASSONNE_GAMES = 300.0
+PEER_MOVES_A_S = 7_000.0  # that the fastest peer reaches in memory, without a log or events
+CARCASSONNE_GAMES_A_S = 300.0  # of two players
 GAMES_S = 2.0  # how long games are played for each number of seats
 
 
@@ -109,7 +109,7 @@ def rebuild() -> Iterator[Measure]:
 
 
 def play_long_game(game: Game, number: int) -> Sequence[Any]:
-    """The first 1,000 entries of a game of many rounds."""
+    """Return the first 1,000 entries of a game of many rounds, played at random; the same for the same number."""
     random = Random(number)  # noqa: S311  # no secret hangs on a measured game
     sample = lessons.start_sample(game, 3, b"bench" + bytes([number]), {"rounds": 12})
     for _ in lessons.play_randomly(sample, random):
@@ -167,16 +167,17 @@ def _measure_games(name: str, game: Game, seats: int) -> Iterator[Measure]:
     """Play games for GAMES_S with this number of seats; raise AssertionError if one breaks a promise."""
     table, played = playout.PlayoutTable(game, game.META.options(), seats), list[playout.PlayedGame]()
     for number in count():
-        played.append(playout.run(table, f"bench-{number}"))
-        if played[-1].broken:
-            raise AssertionError(f"{name}, {seats} seats, seed bench-{number}: {played[-1].broken}")
+        played_game = playout.run(table, f"bench-{number}")
+        if played_game.broken:
+            raise AssertionError(f"{name}, {seats} seats, seed bench-{number}: {played_game.broken}")
+        played.append(played_game)
         if sum(one.seconds for one in played) >= GAMES_S:
             break
     figures = playout.summarize(table, "bench", played)
-    budget = CARCASSONNE_GAMES if (name, seats) == ("carcassonne", 2) else None
+    budget = CARCASSONNE_GAMES_A_S if (name, seats) == ("carcassonne", 2) else None
     yield Measure(f"random games of {name}, {seats} seats", figures["games_per_second"], "games/s", budget)
     yield Measure(
-        f"their moves, {name}, {seats} seats", figures["moves_per_second"], "moves/s", PEER_MOVES, source="peer"
+        f"their moves, {name}, {seats} seats", figures["moves_per_second"], "moves/s", PEER_MOVES_A_S, source="peer"
     )
 
 
@@ -189,6 +190,7 @@ def _measure_seconds(work: Callable[..., object], *args: object) -> float:
 
 FIRST_KB, FIRST_MS, TABLE_MS, STEP_MS = 100.0, 100.0, 60.0, 30.0
 VISITS, STEPS, REPLAYED_ENTRIES = 60, 200, 1_000
+FIRST_MOVE = 8  # of six players: the entries before it open the table, seat the players and start the game
 LONGEST_GAME_OPTIONS = "inns_cathedrals traders_builders abbot river fairy".split()
 
 
@@ -223,7 +225,9 @@ def replay() -> Iterator[Measure]:
             visitor.measure("/")  # loads what every page needs
             what = f"replay of {last + 1} entries, {name}"
             yield Measure(f"{what}, first", visitor.measure(f"{path}/replay?at={last}"), "ms")
-            steps = [visitor.measure(f"{path}/replay/frame?at={random.randrange(8, last)}") for _ in range(STEPS)]
+            steps = [
+                visitor.measure(f"{path}/replay/frame?at={random.randrange(FIRST_MOVE, last)}") for _ in range(STEPS)
+            ]
             yield from _summarize(what, steps, STEP_MS)
 
 
@@ -241,13 +245,13 @@ class Visitor:
         return answer
 
     def measure(self, path: str) -> float:
-        """How many milliseconds the server took."""
+        """Request a page, and return how many milliseconds the server took."""
         start = time.perf_counter()
         self.get(path)
         return _count_ms_since(start)
 
     def visit(self, path: str) -> int:
-        """How many bytes a page is, with its pictures, styles and scripts."""
+        """Request a page with its pictures, styles and scripts, and return how many bytes all of them have."""
         answer = self.get(path)
         page = gzip.decompress(answer.data).decode() if answer.content_encoding else answer.text
         loaded = dict.fromkeys(re.findall(r'(?:src|<link[^>]* href)="(/[^"]+)"', page))
@@ -287,25 +291,26 @@ def _play_game(name: str, seats: int, chosen: dict[str, Any]) -> Export:
 
 
 def _play_longest_game(seats: int) -> Export:
-    """The longest game of Carcassonne there is."""
+    """Play a game of Carcassonne with the expansions that make it longest, at random."""
     return _play_game("carcassonne", seats, dict.fromkeys(LONGEST_GAME_OPTIONS, "on"))
 
 
 def _import_game(app: App, export: Export) -> str:
-    """The path of the first seat at a table that was imported."""
-    return f"/t/{app.links.make_seat_token(Archive(app.store, app.links).import_(export), 0, 0)}"
+    """Import the log of a game, and return the path of its first seat."""
+    table = Archive(app.store, app.links).import_(export)
+    return f"/t/{app.links.make_seat_token(table, seat=0, number=0)}"  # number 0: the seat's first link
 
 
 WARM_UP_MOVES, SUBMISSIONS = 20, 300
-VERDICT_WAIT_S = 10
 P50_MS, P99_MS = 5.0, 20.0
+VERDICT_WAIT_S = 10
 
 
 def measure_verdicts(app: App, where: str) -> Iterator[Measure]:
-    """The median and the slowest but one in a hundred of many submissions."""
+    """Yield the median and the 99th percentile of the time to a verdict; `where` says for which server."""
     players = Players(app)
-    for _ in range(WARM_UP_MOVES):
-        players.move()  # afterwards everything is loaded, and every connection is open
+    for _ in range(WARM_UP_MOVES):  # after them everything is loaded, and every connection is open
+        players.move()
     took = [players.move() * 1_000 for _ in range(SUBMISSIONS)]
     percentiles = statistics.quantiles(took, n=100)  # from the first to the 99th
     yield Measure(f"submit to verdict, {where}, p50", percentiles[49], "ms", P50_MS, at_most=True)
@@ -321,10 +326,11 @@ class Players:
         self._places = self._open_table()
 
     def move(self) -> float:
-        """How many seconds one of them waited for the verdict on a move."""
+        """Submit a move for one of them, and return how many seconds the verdict took."""
         place, move = self._choose_move()
         start = time.perf_counter()
-        verdict = submitting.wait_for_verdict(self._app, submitting.submit(self._app, place, move), VERDICT_WAIT_S)
+        submission = submitting.submit(self._app, place, move)
+        verdict = submitting.wait_for_verdict(self._app, submission, VERDICT_WAIT_S)
         took = time.perf_counter() - start
         if verdict is None or not verdict.accepted:
             raise AssertionError(f"{move} was not accepted: {verdict}")
@@ -332,8 +338,9 @@ class Players:
 
     def _choose_move(self) -> tuple[Place, str]:
         """Return the first player whose turn it is, and a random move; open another table if the game is over."""
+        first_place, *_others = self._places  # all at the same table
         with self._app.store.reading() as db:
-            table = snapshots.load_table(self._app, db, self._places[0].table)
+            table = snapshots.load_table(self._app, db, first_place.table)
         if table.position.phase == "over":
             self._places = self._open_table()
             return self._choose_move()
@@ -350,5 +357,6 @@ class Players:
         new = NewTable(game="kaiser", chosen={}, guests=guests, clock=opening.make_clock(app, chosen=None))
         places = [access.find(app, link) for link in opening.open_table(app, new).links]
         for place in places:
-            submitting.wait_for_verdict(app, submitting.submit(app, place, "sit word"), VERDICT_WAIT_S)
+            submission = submitting.submit(app, place, "sit word")
+            submitting.wait_for_verdict(app, submission, VERDICT_WAIT_S)
         return places

@@ -35,14 +35,14 @@ def print_completion(args: Namespace) -> int:
 
 
 def _list_options(parser: Parser) -> Iterator[tuple[str, str]]:
-    """The long options of a command, with what each is for."""
+    """Yield the long options of a command, each with what it is for."""
     for action in parser._actions:
         for option in action.option_strings:
             if option.startswith("--") and action.help != argparse.SUPPRESS:
                 yield option, action.help or ""
 
 
-Commands = dict[str, tuple[tuple[str, str], ...]]
+Commands = dict[str, tuple[tuple[str, str], ...]]  # by name, their options, each with what it is for
 
 
 def _write_bash(commands: Commands, *, zsh: bool) -> Iterator[str]:
@@ -70,5 +70,5 @@ def _write_fish(commands: Commands, about: dict[str, str]) -> Iterator[str]:
 
 
 def _quote(text: str) -> str:
-    """Text between single quotes, as fish reads it."""
+    """Return a text between single quotes, as fish reads it."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

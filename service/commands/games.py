@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from engine.game import Game, Meta
     from engine.options import Option
 
+MAX_LINE_CHARS = 100
+
 
 def add(subparsers: Subparsers[Parser]) -> None:
     """Add the command `games`."""
@@ -40,7 +42,7 @@ def print_games(args: Namespace) -> int:
 
 
 def describe_game(game: Game) -> dict[str, Any]:
-    """A game as a program may want to know it."""
+    """Return a game as the JSON that the command prints."""
     from engine import options
 
     meta = game.META
@@ -60,7 +62,7 @@ def describe_game(game: Game) -> dict[str, Any]:
 
 
 def _describe_option(option: Option) -> dict[str, Any]:
-    """Describe an option; like its default, its values are true and false, numbers or words."""
+    """Return an option as JSON; its values are of the type of its default: true and false, numbers or words."""
     values: tuple[Any, ...] = option.values
     if option.kind == "switch":
         values = (True, False)
@@ -83,10 +85,10 @@ def _format_game(game: Game) -> Iterator[str]:
     yield f"{meta.name}: {meta.title}"
     yield f"  {_join_with_or(meta.seats)} players, about {meta.minutes} minutes"
     yield f"  by {meta.designer} ({meta.publisher}, {meta.year}); {meta.stage}, edition {meta.edition}"
-    yield from textwrap.wrap(_join_about(meta), 100, initial_indent="  ", subsequent_indent="  ")
+    yield from textwrap.wrap(_join_about(meta), MAX_LINE_CHARS, initial_indent="  ", subsequent_indent="  ")
     for option in options.describe(meta.options):
         yield f"  --option {option.name}={_format_range(option)} ({options.format_value(option.default)} unless chosen)"
-        yield from textwrap.wrap(option.about, 100, initial_indent="      ", subsequent_indent="      ")
+        yield from textwrap.wrap(option.about, MAX_LINE_CHARS, initial_indent="      ", subsequent_indent="      ")
 
 
 def _join_about(meta: Meta) -> str:

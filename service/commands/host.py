@@ -11,6 +11,7 @@ from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_comm
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the commands of the host."""
     link = add_command(
         subparsers,
         "host-link",
@@ -83,7 +84,10 @@ def print_link(args: argparse.Namespace) -> int:
 
 
 def print_push_key(args: argparse.Namespace) -> int:
-    """Print the public key of web push; a new one ends the notifications of all devices, which are counted."""
+    """Print the public key of web push.
+
+    With `--renew` the key is a new one: that ends the notifications of all devices, and their number is printed.
+    """
     from service import settings
     from service.app import App
     from service.store import push_keys
@@ -118,7 +122,7 @@ def renew_secrets(args: argparse.Namespace) -> int:
 
 
 def make_backup(args: argparse.Namespace) -> int:
-    """Write a backup of an existing server; create none."""
+    """Write a backup of the server; raise Misuse if the file exists, or if there is no database to copy."""
     import time
 
     from service import settings
@@ -128,7 +132,7 @@ def make_backup(args: argparse.Namespace) -> int:
     loaded, file = settings.load_settings(os.environ), Path(args.file)
     if file.exists():
         raise Misuse(f"{file} exists already; choose another name, so that no older backup is lost.")
-    database = find_database_file(loaded.database_url)
+    database = find_database_file(loaded.database_url)  # None for PostgreSQL
     if database and not database.exists():
         raise Misuse(f"There is no database in {loaded.folder}; name its folder with DEPESCHE_FOLDER.")
     maintenance.save_backup(loaded, file, int(time.time()))

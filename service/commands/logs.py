@@ -48,7 +48,10 @@ class LogStore(Protocol):
 
 
 def open_log_store(database: str | None, *, create: bool = False) -> LogStore:
-    """Open the database of the settings, or the given one; it is made or migrated only with `create`."""
+    """Open the database at this address, or that of the settings (None); only with `create` it is made or migrated.
+
+    Raise Misuse if it cannot be opened, or without `create` if it is missing or of another version.
+    """
     from msgspec.structs import replace
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -61,9 +64,10 @@ def open_log_store(database: str | None, *, create: bool = False) -> LogStore:
 
     loaded = settings.load_settings()
     loaded = replace(loaded, database=database) if database else loaded
-    url, file = loaded.database_url, find_database_file(loaded.database_url)
-    name = url.rpartition("@")[2]  # without its user and password
-    if file and not (create or file.exists()):
+    url = loaded.database_url
+    file = find_database_file(url)  # None for PostgreSQL
+    _user_and_password, _, name = url.rpartition("@")
+    if file and not create and not file.exists():
         raise Misuse(f"There is no database at {name}; name it with --database, or set DEPESCHE_FOLDER.")
     try:
         if file and create:

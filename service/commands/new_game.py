@@ -75,7 +75,7 @@ def write_new_game(args: Namespace) -> int:
 
 
 def fill_templates(words: dict[str, str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a new game: path in its folder, and text."""
+    """Yield the files of a new game: path in its folder, and text, where `@NAME@` is replaced by `words["NAME"]`."""
     for path in sorted(TEMPLATE_FOLDER.rglob(f"*{SUFFIX}")):
         text = path.read_text("utf-8")
         for word, value in words.items():

@@ -47,7 +47,11 @@ class PlayoutTable(Struct, frozen=True):
 
 
 class PlayedGame(Struct):
-    """One played game: its moves after the set-up, the time that they took, and what was wrong with it, if anything."""
+    """One played game: its moves after the set-up, the time that they took, and what was wrong with it.
+
+    Each move has its seat. `broken` names the promise that the game broke, and `trace` is the traceback if it raised
+    an error; both are empty for a sound game.
+    """
 
     seed: str
     moves: list[tuple[int, str]] = []
@@ -93,7 +97,8 @@ def play_out(args: Namespace) -> int:
     played, stopped = _play_all(table, seed, args)
     valid = [one for one in played if not one.broken]
     summary = summarize(table, seed, valid)
-    report = _make_report(table, played[-1]) if played and played[-1].broken else None
+    broken = [one for one in played if one.broken]  # the last one or none: no game is played after it
+    report = _make_report(table, broken[0]) if broken else None
     if args.json:
         terminal.print_json(summary | {"broken": report, "stopped": stopped})
     elif valid:
@@ -161,7 +166,9 @@ def run(table: PlayoutTable, seed: str, limit: int = MAX_MOVES) -> PlayedGame:
     except Exception as fault:
         playout.broken = f"{type(fault).__name__}: {fault}"
         playout.trace = traceback.format_exc()
-        playout.moves += _find_failed_move(table, playout)
+        failed_move = _find_failed_move(table, playout)
+        if failed_move:
+            playout.moves.append(failed_move)
     return playout
 
 
@@ -175,7 +182,7 @@ def _play(table: PlayoutTable, playout: PlayedGame, limit: int) -> tuple[Standin
 
     before = None
     for seat, move, state, events in _time_steps(playout, _iter_steps(table, table.game, playout.seed)):
-        if seat is not None:
+        if seat is not None:  # a move, not the set-up
             playout.moves.append((seat, str(move)))
         if len(playout.moves) > limit:
             raise Broken(f"the game has not ended after {limit} moves")
@@ -269,10 +276,10 @@ class RecordingGame:
         return self.game.decide(state, seat, move, chance)
 
 
-def _find_failed_move(table: PlayoutTable, playout: PlayedGame) -> list[tuple[int, str]]:
-    """Play a game again that raised an error, and return the move during which it did, as a list of one.
+def _find_failed_move(table: PlayoutTable, playout: PlayedGame) -> tuple[int, str] | None:
+    """Play a game again that raised an error; return the seat and the move during which it did.
 
-    The list is empty if no move was being decided.
+    Return None if the error was not raised by a move.
     """
     recording, made = RecordingGame(table.game), len(playout.moves)
     steps = _iter_steps(table, recording, playout.seed)
@@ -280,8 +287,9 @@ def _find_failed_move(table: PlayoutTable, playout: PlayedGame) -> list[tuple[in
         for _ in islice(steps, 1 + made + 1):  # set-up, moves, and the failed move
             pass
     except Exception:
-        return recording.decided[made : made + 1]
-    return []
+        if len(recording.decided) > made:
+            return recording.decided[made]
+    return None
 
 
 def summarize(table: PlayoutTable, seed: str, played: Sequence[PlayedGame]) -> dict[str, Any]:

@@ -118,7 +118,8 @@ def _open_log(file: str, export: Export, seat: int | None) -> Log:
 
     game = catalogue.find(export.game, export.edition)
     entries = tuple(_parse_entries(file, game, export))
-    opening = entries[0].events[0] if entries and entries[0].events else None
+    first_events = entries[0].events if entries else ()
+    opening = first_events[0] if first_events else None
     if not isinstance(opening, Opened):
         raise Misuse(f"{file} does not begin with the opening of a table.")
     if seat is not None and seat >= opening.seats:
@@ -174,7 +175,9 @@ def _iter_tables(log: Log, last: int | None) -> Iterator[Table | None]:
 
 def _redact(log: Log, entry: Entry[Any]) -> Entry[Any]:
     """Leave out what the reader did not know; a log that is not whole leaves it out already."""
-    return redact(log.game, entry, log.seat) if log.whole and log.seat is not None else entry
+    if log.seat is None or not log.whole:
+        return entry
+    return redact(log.game, entry, log.seat)
 
 
 def _to_builtins(events: Sequence[Any]) -> list[dict[str, Any]]:

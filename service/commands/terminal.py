@@ -210,9 +210,9 @@ class CheckResult(Struct, frozen=True):
     """One line of the doctor; the verdict `look` asks the host to look at something."""
 
     verdict: Verdict
-    about: str
+    about: str  # the part of the service that was checked, such as “dns”
     what: str
-    mend: str = ""
+    mend: str = ""  # what the host can do about it
 
 
 def make_success(about: str, what: str) -> CheckResult:
@@ -228,7 +228,10 @@ def make_failure(about: str, what: str, mend: str) -> CheckResult:
 
 
 def try_check(about: str, name: str, mend: str, check: Callable[[], Iterable[CheckResult]]) -> Iterator[CheckResult]:
-    """Run a check; a check that raises an error has failed."""
+    """Run a check of a part of the service (`about`); yield its results, and a failure if it raises an error.
+
+    The failure says that `name` has failed, and `mend` what the host can do.
+    """
     try:
         yield from check()
     except Exception as error:
