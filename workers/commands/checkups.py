@@ -113,7 +113,10 @@ def _check_database(settings: Settings, name: str) -> Iterator[CheckResult]:
 
 
 def _check_replica(settings: Settings, name: str) -> Iterator[CheckResult]:
-    """Check that the replica follows, by the bytes that it is behind; the time since the last says nothing."""
+    """Check that the replica follows, and report how many bytes it is behind.
+
+    A time would say nothing: on a quiet server the last change is old.
+    """
     with closing(Store(settings.replica)) as store, store.reading() as connection:
         query = "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())"
         follows, behind = connection.execute(text(query)).one()
@@ -213,18 +216,19 @@ def _check_clock(store: Store) -> Iterator[CheckResult]:
     now = int(time.time())
     with store.reading() as connection:
         last = connection.execute(select(func.max(tables.c.moved_at))).scalar_one() or 0
-        theirs: Any = None
+        database_time: Any = None  # SQLite has the clock of this machine
         if connection.dialect.name == "postgresql":
-            theirs = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
+            database_time = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
     mend = "synchronise the clock of this machine: apt install systemd-timesyncd"
-    if last > now + MAX_CLOCK_SKEW_S:
+    is_set_back = last > now + MAX_CLOCK_SKEW_S
+    if is_set_back:
         yield make_warning(
             "clock", f"clock: the last move is {last - now} s in the future, so this clock was set back", mend
         )
-    elif theirs is None:
+    if database_time is not None:
+        yield from _compare_clocks("that of the database", time.time() - float(database_time))
+    elif not is_set_back:
         yield make_success("clock", f"clock: {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(now))}")
-    if theirs is not None:
-        yield from _compare_clocks("that of the database", time.time() - float(theirs))
 
 
 def _compare_clocks(other: str, difference_s: float) -> Iterator[CheckResult]:
@@ -315,7 +319,10 @@ def send_test_letter(settings: Settings, address: str) -> LetterTrial:
 
 
 def _hand_over(server: smtplib.SMTP, sender: str, address: str, message: EmailMessage) -> tuple[int, bytes]:
-    """Return the relay's reply to the first of sender, recipient and letter that it refuses, or to the letter."""
+    """Hand over sender, recipient and letter; return the relay's first reply that refuses one of them.
+
+    If none is refused, return its reply to the letter.
+    """
     code, reply = server.mail(sender)
     if code < FIRST_REFUSAL:
         code, reply = server.rcpt(address)

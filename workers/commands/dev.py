@@ -21,9 +21,11 @@ THREADS = 6
 PAGE = Path(__file__).parent / "dev_page.html"
 POLL_S = 0.1  # between two looks at the files: little beside the half second that an author waits
 NEWS_WAIT_S = 20  # until a page that got no news asks again
+FIRST_MOVES, MAX_MOVES = 4, 999  # random moves of the table: at first, and at most
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `dev`."""
     parser = add_command(
         subparsers,
         "dev",
@@ -80,8 +82,8 @@ class DevPage:
         self.app = app
         self.name = name
         self._home = catalogue.find_package_folder(name)  # once, because it searches all installed packages
-        self.broken: list[str] = []
-        self.version = 0
+        self.broken: list[str] = []  # the errors of the game and the promises that it breaks
+        self.version = 0  # of the page, which is drawn again when this grows
         self._stopped = False
         self._drawing = threading.Lock()
         self._news = threading.Condition()
@@ -151,7 +153,7 @@ class DevPage:
         return [body.encode()]
 
     def _wait_for_news(self, seen: int | None) -> str:
-        """Wait for a version that the page has not seen, at most NEWS_WAIT_S, and return the newest version."""
+        """Wait, at most NEWS_WAIT_S, for another version than the page has `seen`; return the newest one, as JSON."""
         with self._news:
             self._news.wait_for(lambda: self._stopped or self.version != seen, NEWS_WAIT_S)
             return json.dumps(self.version)
@@ -163,7 +165,7 @@ class DevPage:
         from service.text.templates import get_environment
         from workers.commands import dev_table
 
-        moves = parse_int(query.get("moves", "4"), 999) or 0
+        moves = parse_int(query.get("moves", str(FIRST_MOVES)), MAX_MOVES) or 0
         language = query["in"] if query.get("in") in LANGUAGES else SOURCE
         chosen_seats = parse_int(query.get("seats", "")) or 0
         seat_counts: tuple[int, ...] = ()

@@ -41,10 +41,10 @@ class DevSeat(Struct, frozen=True):
     """The board, the moves and the letter of one seat, or of a spectator."""
 
     name: str
-    board: str
-    text: str
-    alt: str
-    hints: tuple[str, ...]
+    board: str  # as SVG
+    text: str  # the board in characters
+    alt: str  # the board described in a sentence
+    suggestions: tuple[str, ...]  # the lines in which a letter lists the moves
     letter: str
 
 
@@ -52,7 +52,7 @@ class DevTable(Struct, frozen=True):
     """A table after some random moves, as each seat sees it."""
 
     title: str
-    made: int
+    made: int  # how many moves
     history: tuple[str, ...]
     seats: tuple[DevSeat, ...]
 
@@ -120,12 +120,12 @@ def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) ->
         board=drawing.draw_board_svg(scene),
         text=drawing.draw_board_text(scene),
         alt=narrator.describe_board(view),
-        hints=tuple(_list_hints(snapshot, menu, narrator, language)),
+        suggestions=tuple(_list_suggestions(snapshot, menu, narrator, language)),
         letter=_write_letter(app, snapshot, seat, language) if menu and seat is not None else "",
     )
 
 
-def _list_hints(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str) -> Iterator[str]:
+def _list_suggestions(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str) -> Iterator[str]:
     """Yield the moves as a letter suggests them: each verb, and indented below it its lines."""
     for verb in suggestions.list_verbs(menu, MoveWriter(snapshot.game, snapshot.names, language), narrator):
         yield verb.label
@@ -137,7 +137,7 @@ def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str
     row = snapshot.seats[seat]
     request = LetterRequest(
         table=snapshot.row.id,
-        seq=row.open_since or 0,
+        seq=row.open_since or 0,  # the entry with which its turn began
         seat=seat,
         kind="turn",
         address="anna@localhost",

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -36,6 +36,7 @@ DNS_PORT, MAX_PORT = 53, 65_535
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
+    """Add the command `doctor`."""
     parser = add_command(
         subparsers,
         "doctor",
@@ -131,11 +132,13 @@ def _choose_name_servers(dns: str | None) -> list[NameServer]:
     if dns.count(":") == 1 or "]:" in dns:  # other colons belong to an address of IPv6
         host, _, port_text = dns.rpartition(":")
         port = parse_int(port_text, MAX_PORT) or 0
-    with suppress(ValueError):  # of `ip_address`, for a name
-        address = ip_address(host.strip("[]"))
-        if port:
-            return [(str(address), port)]
-    raise Misuse(f"“{dns}” is no name server; give its address, such as 9.9.9.9 or 127.0.0.1:5353.")
+    try:
+        address = str(ip_address(host.strip("[]")))
+    except ValueError:
+        address = ""  # it is a name
+    if not address or not port:
+        raise Misuse(f"“{dns}” is no name server; give its address, such as 9.9.9.9 or 127.0.0.1:5353.")
+    return [(address, port)]
 
 
 def _send_letter(settings: Settings, to: str) -> Iterator[CheckResult]:

@@ -99,7 +99,10 @@ def _add_web(subparsers: Subparsers[Parser]) -> None:
 
 
 def configure_logs(form: str) -> None:
-    """Set the form of log lines; tracebacks leave out variables, which hold seeds, links and addresses."""
+    """Set the form of log lines: `json` for programs, or `plain` for people.
+
+    Tracebacks leave out variables, which may hold seeds, links and addresses.
+    """
     import structlog
 
     processors: list[Any]
@@ -119,7 +122,10 @@ def configure_logs(form: str) -> None:
 
 
 def _hide_addresses(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Hide addresses: a mail server that refuses a letter names its recipient, whom the letter's number names too."""
+    """Hide the addresses of people in a log line; they come with errors, for instance of a mail server.
+
+    The host does not need them: a line about a letter has its number.
+    """
     shown = {name: ADDRESS.sub("…@", value) for name, value in line.items() if isinstance(value, str)}
     return {**line, **shown}
 
@@ -201,7 +207,10 @@ def lock_folder(settings: Settings) -> Iterator[None]:
 
 
 def open_demo_table(app: App) -> str:
-    """Return the address of a seat at a table against a bot; open the table the first time."""
+    """Return the address of a seat at a table against a bot.
+
+    The table is opened the first time; then its link is in the file `demonstration`.
+    """
     from service.tables import access, opening, submitting
     from service.tables.opening import Invitee, NewTable
     from service.timing import Clock
