@@ -21,7 +21,7 @@ from service.links import hash_token
 from service.people import letter_settings, proof
 from service.settings import DAY_S
 from service.store import queries
-from service.store.rows import SeatRow
+from service.store.rows import SeatRow, TableRow
 from service.store.schema import former_links, seats, tables
 from service.timing import HOUR_S
 
@@ -43,7 +43,7 @@ class TransferredAway(Refused):
 
 
 def make_transfer_refusal(server: str, link: str = "") -> TransferredAway:
-    """Make the refusal that names the server to which a table was transferred."""
+    """Make the refusal that names the server to which a table was transferred, and leads to `link` there if given."""
     return TransferredAway("This game is played on at {address} now.", server=server, link=link)
 
 
@@ -154,8 +154,11 @@ def make_seat_link(app: App, seat: Any) -> str:
 
 
 def set_language(db: Connection, place: Place, language: str) -> None:
-    """Set the language of the letters to the player in this seat, if the player has proven the address."""
-    holder = None if place.seat is None else proof.find_holder(queries.list_seats(db, place.table)[place.seat])
+    """Set the language of the letters to this player; change nothing for a spectator, or an unproven address."""
+    if place.seat is None:
+        return
+    seat = queries.list_seats(db, place.table)[place.seat]
+    holder = proof.find_holder(seat)
     if holder is not None:
         letter_settings.set_language(db, holder, language)
 
@@ -178,7 +181,7 @@ def _find_gallery_table(db: Connection, link: str) -> str | None:
 
 
 def list_gallery_tables(db: Connection, page: int) -> tuple[list[str], bool]:
-    """Return the tables on one page of the gallery, those that ended last first, and whether there are more."""
+    """Return the tables on one page of the gallery (the first is 0), and whether there are more; newest games first."""
     is_installed = tables.c.game.in_(catalogue.find_all())
     newest = select(tables.c.id).where(_is_in_gallery() & is_installed).order_by(tables.c.ended_at.desc(), tables.c.id)
     names = db.execute(newest.offset(page * GALLERY_PAGE_TABLES).limit(GALLERY_PAGE_TABLES + 1)).scalars().all()
@@ -195,12 +198,15 @@ def _is_in_gallery() -> ColumnElement[bool]:
     return tables.c.id.in_(tables_with_consent) & (tables.c.phase == "over") & ~has_objection
 
 
-def set_released(db: Connection, row: Any, seat: int, agreed: bool) -> None:
-    """Store whether this seat's player agrees to show the game; raise Refused if the address is not proven."""
-    if row.phase != "over":
+def set_released(db: Connection, table: TableRow, seat: int, agreed: bool) -> None:
+    """Store whether this seat's player agrees to show the game in the gallery.
+
+    Raise Refused if the game is not over, or the player's address is not proven.
+    """
+    if table.phase != "over":
         raise Refused("The game is not over yet; it can be shown in the gallery when it is.")
-    proof.require_holder(queries.list_seats(db, row.id)[seat])
-    own = update(seats).where(seats.c.table == row.id, seats.c.seat == seat)
+    proof.require_holder(queries.list_seats(db, table.id)[seat])
+    own = update(seats).where(seats.c.table == table.id, seats.c.seat == seat)
     db.execute(own.values(released=agreed))
 
 
@@ -227,7 +233,9 @@ def store_presence(app: App, link: str) -> None:
 
 def find_seen_ago(app: App, seat: SeatRow) -> int | None:
     """Return how many seconds ago this player was here; None if it is not known or not shown."""
-    return max(0, app.now() - seat.seen_at) if seat.seen_at is not None and shows_presence(seat) else None
+    if seat.seen_at is None or not shows_presence(seat):
+        return None
+    return max(0, app.now() - seat.seen_at)
 
 
 def find_next_presence_change(age: int) -> int:

@@ -57,7 +57,7 @@ def order_branch(locked: LockedTable, place: Place, number: int, *, always: bool
     coming = _list_coming_orders(locked, branch, planned, always=always)
     if not coming:
         raise Refused("No move of your own is still to come in this branch; make one first.")
-    return standing_orders.follow(_add_orders(locked, branch, coming, always)), len(coming)
+    return standing_orders.follow(_add_orders(locked, branch, coming, always=always)), len(coming)
 
 
 def _list_coming_orders(
@@ -70,8 +70,11 @@ def _list_coming_orders(
     return [move for move, status in zip(planned, statuses, strict=True) if status != "done"]
 
 
-def _add_orders(locked: LockedTable, branch: Branch, coming: list[PlannedMove], always: bool) -> LockedTable:
-    """Order these moves with their conditions, instead of the branch's earlier orders; with `always` without them."""
+def _add_orders(locked: LockedTable, branch: Branch, coming: list[PlannedMove], *, always: bool) -> LockedTable:
+    """Order these moves with their conditions, instead of the earlier orders of the branch.
+
+    With `always` they are added as orders without conditions, and the earlier orders stay.
+    """
     if not always:
         return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, coming)
     for move, _ in coming:
@@ -179,7 +182,7 @@ def _make_branch(game: Game, loaded: _LoadedBranch, moves: Moves) -> Branch:
 
 
 def list_orders(db: Connection, place: Place, orders: Sequence[Any]) -> list[OrdersOfBranch]:
-    """Return the orders of a seat that come from branches, branch by branch, the oldest first."""
+    """Return those of a seat's stored `orders` that were made from branches, branch by branch, as they are tried."""
     by_branch = dict[int, list[tuple[Any, Condition]]]()
     for row in orders:
         condition = standing_orders.parse_condition(row.after)
@@ -188,20 +191,21 @@ def list_orders(db: Connection, place: Place, orders: Sequence[Any]) -> list[Ord
     if not by_branch:
         return []
     stored = {branch.id: branch for branch in branches.list_branches(db, place)}
-    return [_describe_orders(number, stored.get(number), rows, place.seat) for number, rows in by_branch.items()]
+    seat = require_seat(place)
+    return [_describe_orders(number, stored.get(number), rows, seat) for number, rows in by_branch.items()]
 
 
 def _describe_orders(
-    number: int, branch: Branch | None, rows: list[tuple[Any, Condition]], seat: int | None
+    number: int, branch: Branch | None, rows: list[tuple[Any, Condition]], seat: int
 ) -> OrdersOfBranch:
-    """Describe the orders that were made from one branch, for this seat."""
+    """Describe the orders that this seat made from one branch; `branch` is None if it was deleted meanwhile."""
     orders = tuple(BranchOrder(row.id, _list_last_moves(condition, seat), row.move) for row, condition in rows)
     _, first = rows[0]  # it waits for the fewest moves: if it can never hold, none of the others can
     return OrdersOfBranch(number, branch, orders, first.never_holds)
 
 
-def _list_last_moves(condition: Condition, seat: int | None) -> VisibleMoves:
-    """Return the moves of others between the previous own move and this one."""
+def _list_last_moves(condition: Condition, seat: int) -> VisibleMoves:
+    """Return the moves of others that an order of this seat waits for after the seat's previous move."""
     own_places = [place for place, (mover, _) in enumerate(condition.moves) if mover == seat]
     first = own_places[-1] + 1 if own_places else 0
     return condition.moves[first:]

@@ -98,7 +98,10 @@ def list_unanswered(db: Connection) -> list[tuple[int, str, str]]:
 
 
 def answer(app: App, number: int, in_pool: InPool) -> tuple[Move, ...]:
-    """Find the moves of a hint in a process pool and store them; no moves if the game went on since the request."""
+    """Return the moves of a hint; find them in a process pool and store them, unless they are stored already.
+
+    Store and return no moves if the game went on since the request.
+    """
     with app.store.reading() as db:
         row: Any = db.execute(select(hints).where(hints.c.id == number)).one()
         if row.move:
@@ -144,12 +147,14 @@ def make_seed(*parts: bytes) -> bytes:
 def imagine_move(table: Snapshot, seat: int, text: str) -> Any:
     """Return the state after a move that is not made yet, as its seat imagines it, so that the next can be added.
 
-    Return None if the move is illegal, ends the seat's turn, or draws something.
+    Return None if there is no move in the text, or if the move is illegal, ends the seat's turn, or draws something.
+    Return None also while the game is not played, or an undo is asked for.
     """
     if table.position.phase != "playing" or table.position.undo_request or not text.strip():
         return None
-    game, chance = table.game, chances.make_rigged({})
-    imagined = game.redeal(table.position.state, seat, chances.make_sealed(REDEAL_SEED, 0))
+    game = table.game
+    chance = chances.make_rigged({})  # no result is given, so that a draw raises UnexpectedDraw
+    imagined = game.redeal(table.position.state, seat, chances.make_sealed(REDEAL_SEED, entry=0))
     try:
         state = games.play(game, imagined, seat, Move.parse(text), chance).state
     except (Refused, UnexpectedDraw):

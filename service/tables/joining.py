@@ -233,7 +233,10 @@ def find_seat(locked: LockedTable, name: str, person: int | None) -> SeatRow:
 
 
 def seat_player(locked: LockedTable, seat: SeatRow, holder: ProvenPerson | None) -> LockedTable:
-    """Seat this player at the new table; change nothing if the player sits there already."""
+    """Seat this player at the new table; change nothing if the player sits there already.
+
+    `holder` is the person of the seat, whose address is proven; None if the player gave no address.
+    """
     if seat.status != "invited":
         return locked
     if holder is not None:

@@ -125,11 +125,13 @@ def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     if verb == "sit":
         return follow_orders(locked, seat_commands.sit(locked, command.seat, args[0] if args else ""))
     if verb == "refuse" and locked.position.phase == "gathering" and not locked.position.waiting_command:
-        return seat_commands.decline(locked, command.seat)
-    if verb in seat_commands.COMMANDS:
-        after = seat_commands.carry_out_request(locked, command.seat, verb, args)
-        return standing_orders.follow(after) if verb == "order" else follow_orders(locked, after)
-    return follow_orders(locked, _move(locked, command))
+        return seat_commands.decline(locked, command.seat)  # an invitation; later the verb answers a question
+    if verb not in seat_commands.COMMANDS:
+        return follow_orders(locked, _move(locked, command))
+    after = seat_commands.carry_out_request(locked, command.seat, verb, args)
+    if verb == "order":
+        return standing_orders.follow(after)  # the order may be for now, though the game has not gone on
+    return follow_orders(locked, after)
 
 
 def carry_out_for_server(locked: LockedTable, *moves: Move) -> LockedTable:
@@ -152,8 +154,10 @@ def _has_gone_on(before: Table, after: Table) -> bool:
     """Return whether the game went on: by a move that is no undo, or because a pause or a seat changed."""
     if after.state is before.state:
         return before.paused != after.paused or before.seats != after.seats
-    last_move = after.last.seq if after.last else -1
-    return last_move >= (before.last.seq if before.last else -1)  # an undo leads back to an earlier one
+    last_move_before = before.last.seq if before.last else -1  # -1: there is no move yet
+    last_move_after = after.last.seq if after.last else -1
+    is_undo = last_move_after < last_move_before
+    return not is_undo
 
 
 def _move(locked: LockedTable, command: SeatCommand) -> LockedTable:
@@ -217,30 +221,30 @@ def _take_seat_back(locked: LockedTable, seat: int, move: Move) -> LockedTable:
     return locked
 
 
-def _refuse_old_page(locked: LockedTable, then: Table, seat: int) -> None:
+def _refuse_old_page(locked: LockedTable, seen: Table, seat: int) -> None:
     """Refuse a move from a page that shows other things, or another menu, than this seat has now."""
     game, now = locked.game, locked.position
-    same = then is now or (
-        then.phase == now.phase
-        and game.view(then.state, seat) == game.view(now.state, seat)
-        and game.menu(then.state, seat) == game.menu(now.state, seat)
+    same = seen is now or (
+        seen.phase == now.phase
+        and game.view(seen.state, seat) == game.view(now.state, seat)
+        and game.menu(seen.state, seat) == game.menu(now.state, seat)
     )
     if not same:
         raise Refused("The table has changed since your page was drawn; look at it again before you move.")
 
 
-def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
-    """Refuse an answer to a question that is not the one on the page."""
-    if move.verb in ("agree", "refuse") and _find_question(then) != _find_question(locked.position):
+def _refuse_old_question(locked: LockedTable, seen: Table, move: Move) -> None:
+    """Refuse an answer if the table now asks another question than the page that the player has seen."""
+    if move.verb in ("agree", "refuse") and _find_question(seen) != _find_question(locked.position):
         raise Refused("The question has changed; look at the table again before you answer.")
 
 
 def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
-    """Refuse to give up a beacon that is not late."""
-    public, waiting = locked.position.beacon, locked.position.waiting_command
-    if move.verb != "sealed" or public is None or waiting is None:
+    """Refuse the move `sealed`, by which players do without the beacon, while the awaited round is not late."""
+    source, waiting = locked.position.beacon, locked.position.waiting_command
+    if move.verb != "sealed" or source is None or waiting is None:
         return
-    seconds_left = public.time_of(waiting.round) + beacon.LATE_AFTER_S - locked.now
+    seconds_left = source.time_of(waiting.round) + beacon.LATE_AFTER_S - locked.now
     if seconds_left > 0:
         raise Refused(
             "The public beacon is not late yet; if its round is still missing in {minutes} minutes, ask again.",
@@ -255,7 +259,9 @@ def _find_question(table: Table) -> tuple[object, ...]:
     """
     undo_or_pause = table.undo_request or table.pause_request
     request = table.seal_request if table.waiting_command else undo_or_pause
-    return (type(request), request.seat) if request else ()
+    if request is None:
+        return ()
+    return type(request), request.seat
 
 
 def _refuse_old_letter(locked: LockedTable, command: SeatCommand, move: Move) -> None:

@@ -61,7 +61,7 @@ class LobbyParts(Struct, frozen=True):
 
 @functools.cache
 def _select_fingerprint(games: tuple[str, ...]) -> Select[Any]:
-    """Select what the lobby shows; the games that are installed are an argument, so that one statement is cached."""
+    """Make the statement for what the lobby shows; it is cached for these games, which are those installed."""
     open_tables = _select_ids(OPEN_TABLES, tables.c.opened_at, games)
     watched_tables = _select_ids(WATCHED_TABLES, tables.c.moved_at, games)
     columns = (tables.c.id, tables.c.head, tables.c.pace, tables.c.moved_at, *seats.c)

@@ -152,7 +152,7 @@ def seat_bot(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
 
 
 def begin_if_full(locked: LockedTable) -> LockedTable:
-    """Begin the game if no seat is empty."""
+    """Begin the game if no seat is empty; change nothing if it has begun and its first draws are awaited."""
     if locked.position.waiting_command or any(seat.status == "empty" for seat in locked.position.seats):
         return locked
     return announce_all_vacations(append_command(locked, None, Move("start")))
@@ -191,7 +191,8 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
 def refuse_second_seat(locked: LockedTable, seat: int, holder: int | None, name: str) -> None:
     """Raise Refused if another player has this name, or the holder has another seat at the table.
 
-    A player who has only typed an address has no `holder`, and so does not learn whether its owner plays here.
+    A player who has only typed an address has no `holder`, and so does not learn whether its owner plays here. A
+    seat whose player has only typed the holder's address is not the holder's.
     """
     for other in locked.seats:
         if other.seat == seat:
@@ -248,8 +249,9 @@ def move_branch_up(db: Connection, place: Place, branch: int) -> None:
 
 def release(db: Connection, place: Place, agreed: bool) -> None:
     """Agree to show a finished game in the gallery, or take that back."""
-    row = queries.lock_table(db, place.table)
-    access.set_released(db, row, require_seat(place), agreed)
+    table = queries.lock_table(db, place.table)
+    assert table is not None  # the place was found in this transaction
+    access.set_released(db, table, require_seat(place), agreed)
 
 
 def _change_settings(db: Connection, place: Place, **changed: bool) -> None:
