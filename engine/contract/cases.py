@@ -16,7 +16,9 @@ MAX_VALUES = 6  # the most values of an option that are tried
 def list_editions(game: Any) -> tuple[Any, ...]:
     """Return all editions of a game of the catalogue, the newest first; tables are played in each of them."""
     name = game.META.name
-    return catalogue.find_editions(name)[::-1] if catalogue.find_all().get(name) is game else (game,)
+    if catalogue.find_all().get(name) is not game:  # an older edition, or a game that only a test has
+        return (game,)
+    return catalogue.find_editions(name)[::-1]
 
 
 def name_edition(game: Any) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from itertools import islice
 from random import Random
 from typing import Any, get_args
 
@@ -61,12 +62,10 @@ def _choose_moves(offered: Menu, random: Random) -> list[Move]:
 
 def test_a_move_that_is_not_on_the_menu_is_refused(case: Case) -> None:
     positions, dice = sample(play_case(case, SEEDS[0])), chance.make_from_random(Random(1))
-    other_moves = dict.fromkeys(
-        move
-        for position in positions
-        for seat in range(case.seats)
-        for move in list(menu.iter_moves(case.game.menu(position.state, seat)))[:20]
-    )
+    other_moves = dict[Move, None]()  # each once, in their order
+    for position in positions:
+        for seat in range(case.seats):
+            other_moves |= dict.fromkeys(islice(menu.iter_moves(case.game.menu(position.state, seat)), 20))
     for position in positions:
         for seat in range(case.seats):
             offered = case.game.menu(position.state, seat)

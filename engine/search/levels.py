@@ -86,7 +86,8 @@ def prune_menu(game: Game, state: Any, seat: int, avoid: Collection[Move]) -> Me
     menu = game.menu(state, seat)
     prune = getattr(game, "prune", None)
     pruned: Menu = prune(state, seat, menu) if prune else menu
-    return pruned if any(move not in avoid for move in menus.iter_moves(pruned)) else menu
+    has_new_move = any(move not in avoid for move in menus.iter_moves(pruned))
+    return pruned if has_new_move else menu
 
 
 def rank_moves(search: Search, seat: int, menu: Menu) -> list[RankedMove]:

@@ -78,9 +78,17 @@ def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
     """Return the ways of exactly `steps` steps that touch no crossing twice; only a single step enters the centre."""
     walks: list[tuple[str, ...]] = [(start,)]
     for _ in range(steps):
-        walks = [(*walk, end) for walk in walks for end in NEIGHBOURS[walk[-1]] if end not in walk]
-        walks = [walk for walk in walks if steps == 1 or walk[-1] != CENTRE]
-    return tuple(((start, walk[-1]), walk[1:-1]) for walk in walks)
+        longer_walks = list[tuple[str, ...]]()
+        for walk in walks:
+            for end in NEIGHBOURS[walk[-1]]:
+                may_enter = end != CENTRE or steps == 1
+                if may_enter and end not in walk:
+                    longer_walks.append((*walk, end))
+        walks = longer_walks
+    ways = list[Way]()
+    for _, *between, end in walks:
+        ways.append(((start, end), tuple(between)))
+    return tuple(ways)
 
 
 def find_way(start: str, end: str, rank: Rank, occupied: Set[str]) -> tuple[str, ...]:

@@ -44,7 +44,9 @@ SUPPLY: tuple[Coin, ...] = tuple(coin for coin, entry in DATA["coins"].items() f
 
 def list_closed_inns(seats: int, third: str) -> frozenset[str]:
     """§2.1: return the inns that are closed for a number of seats; `third` is the inn that the texts disagree about."""
-    names = DATA["closed"][str(seats)] + ([DATA["closed_third"][third]] if seats == 3 else [])
+    names = list(DATA["closed"][str(seats)])
+    if seats == 3:
+        names.append(DATA["closed_third"][third])
     return frozenset(map(make_inn_token, names))
 
 
@@ -65,8 +67,12 @@ PURSE = "purse"
 
 def list_offered_purses(menu: Menu) -> list[str]:
     """Return the purses from which a menu lets a seat take a coin, as they are written in a move."""
-    options = [args for entry in menu if isinstance(entry, Choice) for args in entry.options]
-    return [args[0] for args in options if args and args[0].startswith(PURSE)]
+    purses = list[str]()
+    for entry in menu:
+        if isinstance(entry, Choice):
+            first_words = [args[0] for args in entry.options if args]
+            purses += [word for word in first_words if word.startswith(PURSE)]
+    return purses
 
 
 def find_purse_owner(token: str) -> int:

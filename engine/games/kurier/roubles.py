@@ -43,9 +43,11 @@ def list_other_purses(state: State, seat: int) -> tuple[tuple[str], ...]:
     """§8.7: the purses of other players that hold a coin, as they are written in a move; none without robbing."""
     if not state.options.robbing:
         return ()
-    return tuple(
-        (f"{PURSE}{other + 1}",) for other, player in enumerate(state.players) if other != seat and player.purse
-    )
+    purses = list[tuple[str]]()
+    for other, player in enumerate(state.players):
+        if other != seat and player.purse:
+            purses.append((f"{PURSE}{other + 1}",))
+    return tuple(purses)
 
 
 def offer_robbery(state: State) -> Menu:
