@@ -129,7 +129,7 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
     """Seal an entry: its bytes, its digest, and the new head of the chain."""
     body = canonical_json.encode(entry)
     digest = compute_digest(seed, entry.seq, body)
-    return SealedEntry(entry.seq, body.decode(), digest, extend_head(head, digest))
+    return SealedEntry(entry.seq, body.decode(), digest, hash=extend_head(head, digest))
 
 
 def export_entry(seed: bytes, entry: Entry[Any], redacted: Entry[Any], digest: str) -> ExportedEntry:

@@ -150,7 +150,7 @@ def apply(game: Game, table: Table, entry: Entry[Any], rewind: Rewind = refuse_r
 
 def await_round(table: Table, named: RoundNamed, seat: int | None, move: str | None) -> Table:
     """Return the table while this command waits for its round; a request for an undo ends."""
-    command = WaitingCommand(named.round, seat, move, table.length)
+    command = WaitingCommand(named.round, seat, move, seq=table.length)
     return replace(table, waiting_command=command, undo_request=None)
 
 
@@ -164,7 +164,7 @@ def iter_moves(table: Table) -> Iterator[Step]:
 
 def close_entry(table: Table, mover: int | None = None, *, drew: bool = False) -> Table:
     """Count the entry, and the move of seat `mover` if it has one; `drew` says that something was drawn for it."""
-    step = table.last if mover is None else Step(table.length, mover, drew, table.last)
+    step = table.last if mover is None else Step(table.length, mover, drew, before=table.last)
     return replace(table, length=table.length + 1, last=step)
 
 

@@ -22,7 +22,7 @@ from engine import game as games
 from engine import menu as menus
 from engine.canonical_json import convert
 from engine.chance import Chance, Rig
-from engine.game import Game
+from engine.game import Game, Outcome
 from engine.options import parse as parse_options
 from engine.refusal import Refused
 
@@ -155,12 +155,18 @@ def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token
     rig = Rig(step.rig, Rig(scenario.rig, _make_source(scenario.title)))
     move = menus.parse_move(moment.game.menu(moment.state, step.seat), text, spell)
     outcome = games.play(moment.game, moment.state, step.seat, move, Chance(rig))
-    after = ScenarioMoment(moment.game, moment.seats, outcome.state, outcome.events, moment.events + outcome.events)
+    after = _make_next_moment(moment, outcome)
     try:
         _check_expectations(after, step.expect, where="")
     except Failed:
         return Trial(after, fits=False)
     return Trial(after, fits=True)
+
+
+def _make_next_moment(moment: ScenarioMoment, outcome: Outcome) -> ScenarioMoment:
+    """Return the moment after a move."""
+    events = moment.events + outcome.events
+    return ScenarioMoment(moment.game, moment.seats, outcome.state, latest=outcome.events, events=events)
 
 
 def _make_source(title: str) -> chances.Source:
@@ -194,7 +200,7 @@ def _open(scenario: Scenario, game: Game, rig: Rig) -> ScenarioMoment:
     except chances.UnexpectedDraw as unexpected:
         raise Failed(f"the opening: {unexpected}") from unexpected
     state = patch(game, state, scenario.given) if scenario.given else state
-    return ScenarioMoment(game, scenario.seats, state, events, events)
+    return ScenarioMoment(game, scenario.seats, state, latest=events, events=events)
 
 
 def patch(game: Game, state: Any, changes: Mapping[str, Any]) -> Any:
@@ -237,7 +243,7 @@ def _play_step(moment: ScenarioMoment, step: ScenarioStep, where: str, rig: Rig)
     if step.refused:
         raise Failed(f"{where}: was accepted")
     _check_rig_is_empty(step_rig, where)
-    return ScenarioMoment(moment.game, moment.seats, outcome.state, outcome.events, moment.events + outcome.events)
+    return _make_next_moment(moment, outcome)
 
 
 def _check_refusal(moment: ScenarioMoment, step: ScenarioStep, where: str, refused: Refused) -> ScenarioMoment:

@@ -184,7 +184,7 @@ def _find_mistake(game: Game, transition: _Transition) -> TurningPoint | None:
         return None
     if best.share - share < MIN_GAIN:
         return None
-    return TurningPoint(seq, seat, str(played), str(best.move), best.share - share)
+    return TurningPoint(seq, seat, played=str(played), better=str(best.move), gain=best.share - share)
 
 
 def _search_gain(game: Game, transition: _Transition, point: TurningPoint) -> float:

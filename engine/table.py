@@ -303,7 +303,7 @@ def _make_move(game: Game, table: Table, seat: int, move: Move, chance: Chance, 
     """Make a move of the game; its entry begins with the events `first`, which change nothing."""
     games.check(menu(game, table, seat), move)
     state, events = games.perform(game, table.state, seat, move, chance)
-    step = Step(table.length, seat, bool(chance.draws), table.last)
+    step = Step(table.length, seat, drew=bool(chance.draws), before=table.last)
     after = replace(table, state=state, undo_request=None, length=table.length + 1, last=step)
     end = _find_end(game, after)
     return TableOutcome(evolve(game, after, end, refuse_rewind), (*first, *events, *end))

@@ -148,7 +148,7 @@ def depart(state: State, seat: int, inn: str, first: Kind, first_end: str, secon
     one, two, staying = order_departures(state.inns[inn])
     owner = state.inns[inn][staying]
     second = two if first == one else one
-    departed = Departed(seat, inn, owner, staying, owed=is_coin_due(state, owner))
+    departed = Departed(seat, inn, left=owner, kind=staying, owed=is_coin_due(state, owner))
     return [departed, *_travel(state, inn, first, first_end), *_travel(state, inn, second, second_end)]
 
 
@@ -158,7 +158,7 @@ def _travel(state: State, start: str, kind: Kind, end: str) -> list[Event]:
     carries = state.players[owner].dispatch == Dispatch(start, kind)
     village = VILLAGE_OF.get(end, len(VILLAGES))  # the palace comes after the last village
     skipped = village - VILLAGE_OF[start] - 1
-    travelled = Travelled(owner, kind, start, end, skipped, carries)
+    travelled = Travelled(owner, kind, start, end, skipped, dispatch=carries)
     if end != PALACE or not carries:
         return [travelled]
     guard = Delivered(owner, FAR_GUARD_PRICE) if skipped else Delivered(owner, GUARD_PRICES[start], start)

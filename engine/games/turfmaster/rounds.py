@@ -244,7 +244,8 @@ def _ride(state: State, horse: Horse, points: int, end: str) -> Event:
     field, ridden = rides.ends[end], rides.ridden
     if end == FALL:
         return Fell(horse.seat, make_field_token(field), horse.number)
-    return Rode(horse.seat, horse.field, field, end, ridden, horse.number, points - ridden)
+    lapsed = points - ridden
+    return Rode(horse.seat, horse.field, field, to=end, ridden=ridden, number=horse.number, lapsed=lapsed)
 
 
 def _take_bonus(state: State, seat: int, name: tuple[str, ...], chance: Chance) -> BonusTaken:
