@@ -201,13 +201,10 @@ def list_moves_away(menu: Menu, figure: Figure, question: str) -> list[str]:
 
     The last argument of these moves is the place of the figure, or the segment that it is on.
     """
-    moves = [
-        " ".join((entry.verb, *option))
-        for entry in menu
-        if entry.verb in VERBS_AWAY
-        for option in _list_options(entry)
-        if option[-1] in (figure.place, f"{figure.cell}/{figure.segment}")
-    ]
+    moves, places = list[str](), (figure.place, f"{figure.cell}/{figure.segment}")
+    for entry in menu:
+        if entry.verb in VERBS_AWAY:
+            moves += [" ".join((entry.verb, *option)) for option in _list_options(entry) if option[-1] in places]
     if figure.place == question:
         moves += [MOVES_AWAY[entry.verb] for entry in menu if entry.verb in MOVES_AWAY]
     return moves

@@ -351,7 +351,7 @@ def _remove_from_features(state: State, figures: tuple[Figure, ...]) -> Features
 
 
 def change_supply(state: State, figures: tuple[Figure, ...], change: int) -> tuple[dict[str, int], ...]:
-    """Return the supplies with so many more of each of these figures."""
+    """Return the supplies of all seats, with `change` more for each of these figures in the one of its owner."""
     supply = list(state.supply)
     for figure in figures:
         own = supply[figure.seat]

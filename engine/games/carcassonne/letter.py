@@ -151,7 +151,8 @@ def _lay_out_mats(things: Sequence[Things]) -> Mats:
     abreast = _count_mats_abreast(things)
     width = INNER_WIDTH / abreast
     things_abreast = int((width - THINGS_MARGIN) / THING_WIDTH)
-    height = MAT_HEAD + LINE_HEIGHT * max(_count_rows(max(map(len, things)), things_abreast), 1)
+    most_things = max(map(len, things))
+    height = MAT_HEAD + LINE_HEIGHT * max(_count_rows(most_things, things_abreast), 1)
     corners = tuple(
         Point(MAT_X + width * (seat % abreast), MAT_Y + (height + MAT_GAP) * (seat // abreast))
         for seat in range(len(things))

@@ -75,7 +75,10 @@ def list_free_segments(state: State, rules: Rules, part: Part) -> list[Args]:
 
 
 def _list_options_of_kind(state: State, rules: Rules, part: Part, kind: str, grounds: frozenset[str]) -> list[Args]:
-    """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
+    """§2.4: Return the options for a kind of figure: the segments of the new tile whose whole feature is free.
+
+    `grounds` are the kinds of segments on which the figure can be placed.
+    """
     placed = state.tiles[part.cell]
     options: list[Args] = []
     for index, args in list_figure_options(placed.tile, placed.turn, kind, grounds):

@@ -69,7 +69,7 @@ else:
 
 def view(state: State, seat: int | None) -> View:
     """Return the table as it is for all seats and spectators."""
-    work = state.work[-1] if state.work else Task("")
+    work = state.work[-1] if state.work else Task("")  # from the final scoring on there is none
     return View(
         turn=state.turn if state.phase == "playing" else None,
         phase=state.phase,

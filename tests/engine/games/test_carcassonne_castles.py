@@ -10,7 +10,7 @@ from engine.games import carcassonne
 from engine.games.carcassonne.boxes import big_top, get_rules, wheel
 from engine.games.carcassonne.boxes.castles import NO_CASTLE, list_castle_cells
 from engine.games.carcassonne.boxes.princess_dragon import find_prey
-from engine.games.carcassonne.boxes.revolts import find_figures
+from engine.games.carcassonne.boxes.revolts import list_meeples_on
 from tests.engine.games.carcassonne_table import set_up
 from tests.engine.games.test_carcassonne_messages import set_up_messages
 from tests.invariants import carcassonne as invariants
@@ -288,7 +288,7 @@ def test_23_8_the_wheel_counts_no_castle_and_no_lord():
 
 def test_23_8_a_revolt_does_not_reach_a_lord():
     game = make_castle(revolts=True)
-    assert find_figures(game.state, get_rules(game.state.options), 0, "city") == []
+    assert list_meeples_on(game.state, get_rules(game.state.options), 0, "city") == []
 
 
 def test_23_8_the_fairy_pays_three_when_the_lord_is_paid():

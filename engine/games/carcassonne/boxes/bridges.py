@@ -118,8 +118,8 @@ def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) ->
     for side, beyond in enumerate(list_neighbours(cell)):
         if beyond in state.frontier:
             # The cell beyond sees the edge on its opposite side, two sides further.
-            more = ROAD_LESS_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
-            options += [(beyond, turn) for turn in FITTING_TURNS[tile][state.frontier[beyond] + more]]
+            gain = ROAD_LESS_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
+            options += [(beyond, turn) for turn in FITTING_TURNS[tile][state.frontier[beyond] + gain]]
     return bool(filter_places(state, rules, tile, options))
 
 

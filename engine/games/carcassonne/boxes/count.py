@@ -182,7 +182,7 @@ def find_arrival_place(state: State, rules: Rules, root: int) -> str:
 
 
 def list_seats_with_citizens(state: State, quarter: str) -> tuple[int, ...]:
-    """§30.4: Return the seats with meeples in a quarter that they can leave, from the left of the seat on turn."""
+    """§30.4: Return the seats with meeples in a quarter, from the left of the seat on turn; none beside the count."""
     if quarter == get_count_quarter(state):
         return ()
     return tuple(seat for seat in list_seats_after_turn(state) if find_citizens(state, seat, quarter))
@@ -258,7 +258,10 @@ class Count(StartBlock):
         return None
 
     def _find_question(self, state: State, rules: Rules, root: int) -> CitizensAsked | None:
-        """Return the question about a feature; None if it was asked before, or no seat has a meeple for it."""
+        """Return the question about a feature.
+
+        Return None if it is not complete, no seat has a meeple for it, no tile takes one, or it was asked about before.
+        """
         feature = state.features[root]
         quarter = QUARTER_OF.get(feature.kind, "")
         seats = list_seats_with_citizens(state, quarter)

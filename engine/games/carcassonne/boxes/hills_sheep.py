@@ -129,9 +129,14 @@ def _select_shepherds(figures: Sequence[Figure]) -> tuple[Figure, ...]:
 def _drive_home(state: State, figure: Figure) -> FlockHome:
     """§14.4: Award all sheep of the field to each seat that has a shepherd there."""
     shepherds = _select_shepherds(state.features[find_figure_root(state, figure)].figures)
-    sheep = sum(sum(get_flocks(state).get(other.place, ())) for other in shepherds)
+    sheep = _count_sheep(state, shepherds)
     seats = sorted({other.seat for other in shepherds})
     return FlockHome(shepherds, tuple(Award(seat, sheep, "flock") for seat in seats))
+
+
+def _count_sheep(state: State, shepherds: Sequence[Figure]) -> int:
+    """Add the sheep on all tokens of these shepherds up; a new shepherd has no token yet."""
+    return sum(sum(get_flocks(state).get(shepherd.place, ())) for shepherd in shepherds)
 
 
 def _draw_token(state: State, figure: Figure, chance: Chance) -> SheepCame | WolfCame:
@@ -200,7 +205,7 @@ class HillsSheep(BoxHooks):
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return the sheep of the seat's own flocks, less those that a wolf may still take."""
         own = [figure for figure in _select_shepherds(list_figures(state)) if figure.seat == seat]
-        return FLOCK_COMES_HOME * sum(sum(get_flocks(state).get(figure.place, ())) for figure in own)
+        return FLOCK_COMES_HOME * _count_sheep(state, own)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         return (Choice("flock", (("grow",), ("home",)), "14.3"),)

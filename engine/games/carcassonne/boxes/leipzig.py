@@ -237,14 +237,13 @@ class Leipzig(StartBlock):
             return ()
         match feature.kind:
             case "road":
-                return self._pay(
-                    state, WAINWRIGHTS, find_leaders(state, rules, feature), count_tiles(state, rules, feature)
-                )
+                leaders = find_leaders(state, rules, feature)
+                return self._pay(state, WAINWRIGHTS, leaders, count=count_tiles(state, rules, feature))
             case "cloister":
-                return self._pay(state, BOOKBINDERS, find_leaders(state, rules, feature), 1)
+                return self._pay(state, BOOKBINDERS, find_leaders(state, rules, feature), count=1)
             case "city":
                 seats = [seat for seat in range(len(state.track)) if rules.select_meeples(feature.figures, seat)]
-                return self._pay(state, COINERS, seats, feature.marks.count("shield"))
+                return self._pay(state, COINERS, seats, count=feature.marks.count("shield"))
         return ()
 
     def _pay(self, state: State, quarter: str, seats: Sequence[int], count: int) -> tuple[Award, ...]:

@@ -262,7 +262,8 @@ class Plague(BoxHooks):
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> OutbreakEnded | None:
         """§33.5: Without a flea that is free or asleep the oldest of several outbreaks ends, once in each part."""
         outbreaks, fleas = get_outbreaks(state), get_fleas(state)
-        if len(outbreaks) < 2 or len(fleas) < FLEAS or not all(fleas.values()) or END_NOTE in part.notes:
+        are_all_active = len(fleas) >= FLEAS and all(fleas.values())
+        if not are_all_active or len(outbreaks) < 2 or END_NOTE in part.notes:
             return None
         cell = min(outbreaks, key=lambda one: outbreaks[one])
         region = find_region([one for one in outbreaks if one != cell], fleas)

@@ -93,8 +93,8 @@ def _make_revolt_note(state: State) -> str:
     return f"revolt {len(state.aside)}"
 
 
-def find_figures(state: State, rules: Rules, seat: int, kind: str) -> list[Figure]:
-    """§27.2: Return the meeples of a seat on this kind of feature."""
+def list_meeples_on(state: State, rules: Rules, seat: int, kind: str) -> list[Figure]:
+    """§27.2: Return the meeples of a seat on features of this kind."""
     features = [feature for feature in state.features.values() if feature.figures and feature.kind == kind]
     return [figure for feature in features for figure in rules.select_meeples(feature.figures, seat)]
 
@@ -103,7 +103,7 @@ def strike(state: State, rules: Rules, kind: str) -> RevoltBroke:
     """§27.2, §27.3: Return the event of a revolt, which strikes the seats in turn until one of them loses a meeple."""
     awards: list[Award] = []
     for seat in list_seats_from_turn(state):
-        figures = find_figures(state, rules, seat, kind)
+        figures = list_meeples_on(state, rules, seat, kind)
         safe = sum(figure.protected for figure in figures)
         if safe:
             awards.append(Award(seat, REWARD * safe, "revolt"))
@@ -155,7 +155,7 @@ class Revolts(BoxHooks):
             for kind, segment in list_free_segments(state, rules, part)
             if kind not in rules.non_meeples and _is_struck(state, part.cell, segment)
         ]
-        own = [figure for kind in sorted(KINDS) for figure in find_figures(state, rules, seat, kind)]
+        own = [figure for kind in sorted(KINDS) for figure in list_meeples_on(state, rules, seat, kind)]
         old = [(figure.place,) for figure in own if not figure.protected]
         return Choice("protect", (*placed, *old), "27.4") if placed or old else None
 

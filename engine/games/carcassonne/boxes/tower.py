@@ -272,18 +272,18 @@ class Tower(BoxHooks):
         points = sum(state.track[state.turn])
         if not get_prisoners(state) or points < RANSOM_POINTS:
             return None
-        if any(isinstance(work, Part) and "ransom" in work.notes for work in self._list_work_of_turn(state)):
+        if any("ransom" in one.notes for one in self._list_parts_of_turn(state)):
             return None
         tokens = dict.fromkeys(one.token for one in get_prisoners(state) if one.seat == state.turn)
         return Choice("ransom", tuple((token,) for token in tokens), "22.6") if tokens else None
 
-    def _list_work_of_turn(self, state: State) -> list[Part | Task]:
-        """Return the parts of this turn and its tasks: message 4 begins a turn of its own, the builder does not."""
-        start = 0
-        for index, work in enumerate(state.work):
-            if isinstance(work, Part) and work.kind != "builder":
-                start = index
-        return list(state.work[start:])
+    def _list_parts_of_turn(self, state: State) -> list[Part]:
+        """Return the parts of the latest turn: message 4 begins a turn of its own, the builder does not."""
+        parts = list[Part]()
+        for work in state.work:
+            if isinstance(work, Part):
+                parts = [*parts, work] if work.kind == "builder" else [work]
+        return parts
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> list[Args]:
         """§22.4: Offer to put a meeple on a tower with a floor."""
@@ -312,10 +312,10 @@ class Tower(BoxHooks):
         if not get_prisoners(state):
             return None
         latest = get_prisoners(state)[-1]
-        own = _list_own_prisoners(state, latest.captor, latest.seat)
-        if len(own) > 1:
-            return ExchangeOffered(latest.captor, latest.seat, latest.kind)
-        return PrisonersExchanged((latest, own[0])) if own else None
+        of_captor = _list_own_prisoners(state, seat=latest.captor, captor=latest.seat)
+        if len(of_captor) > 1:
+            return ExchangeOffered(seat=latest.captor, other=latest.seat, kind=latest.kind)
+        return PrisonersExchanged((latest, of_captor[0])) if of_captor else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§22.3, §22.5: Offer the own prisoners of the other seat for an exchange, or the meeples within reach."""

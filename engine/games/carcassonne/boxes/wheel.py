@@ -190,8 +190,9 @@ def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
     awards = [Award(seat, POINTS_OF_SECTIONS[section](state, rules, seat), "wheel") for seat in seats]
     awards += [Award(seat, CROWN_POINTS * sum(one.seat == seat for one in figures), "crown") for seat in seats]
     paid = tuple(award for award in awards if award.points)
-    with_plague = (seat for seat in seats if section == PLAGUE and list_places_of_meeples(state, rules, seat))
-    return WheelTurned(state.turn, number, section, paid, figures, tuple(with_plague))
+    struck = seats if section == PLAGUE else []
+    with_plague = tuple(seat for seat in struck if list_places_of_meeples(state, rules, seat))
+    return WheelTurned(state.turn, number, section, paid, figures, with_plague)
 
 
 def list_places_of_meeples(state: State, rules: Rules, seat: int) -> list[str]:
