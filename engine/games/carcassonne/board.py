@@ -225,10 +225,13 @@ def locate_leaving_citizen(view: Any, seat: int, kind: str) -> Point | None:
 
 
 def _list_options(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
-    """Return the options of an entry that have arguments."""
-    if isinstance(entry, Subset):
-        return tuple((item,) for item in entry.items)
-    return tuple(option for option in entry.options if option) if isinstance(entry, Choice) else ()
+    """Return the options of an entry that have arguments; each item of a subset is one."""
+    match entry:
+        case Subset(items=items):
+            return tuple((item,) for item in items)
+        case Choice(options=options):
+            return tuple(option for option in options if option)
+    return ()
 
 
 def _list_tokens(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:

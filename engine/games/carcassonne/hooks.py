@@ -339,14 +339,14 @@ class Rules(Struct, frozen=True, eq=False):
 
 def combine_boxes(boxes: Sequence[BoxHooks]) -> Rules:
     """Return the rules of the base game with these boxes."""
+    hooks = {name: tuple(box for box in boxes if _overrides(box, name)) for name in HOOKS}
+    supply = sum((Counter(box.supply) for box in boxes), Counter(SUPPLY))
     more_kinds = [dict.fromkeys(box.feature_kinds) for box in boxes]
     return Rules(
         boxes=tuple(boxes),
-        hooks={name: tuple(box for box in boxes if _overrides(box, name)) for name in HOOKS},
-        rounds={
-            place: tuple(getattr(box, name) for box in boxes if _overrides(box, name)) for place, name in ROUNDS.items()
-        },
-        supply=dict(sum((Counter(box.supply) for box in boxes), Counter(SUPPLY))),
+        hooks=hooks,
+        rounds={place: tuple(getattr(box, name) for box in hooks[name]) for place, name in ROUNDS.items()},
+        supply=dict(supply),
         strength=merge_distinct("strength", {"meeple": 1}, *(box.strength for box in boxes)),
         segments=merge_distinct("segments", {"meeple": MEEPLE_SEGMENTS}, *(box.segments for box in boxes)),
         non_meeples=frozenset().union(*(box.non_meeples for box in boxes)),

@@ -213,10 +213,12 @@ def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
     owed, track = list(state.owed), list(state.track)
     owed.remove(award)
     track[award.seat] = tuple(steps)
-    moved = state.moved
-    if not award.late:
-        is_payment = award.points < 0
-        moved = tuple(other for other in moved if other != scorer) if is_payment else (*moved, scorer)
+    if award.late:
+        moved = state.moved
+    elif award.points < 0:
+        moved = tuple(other for other in state.moved if other != scorer)
+    else:
+        moved = (*state.moved, scorer)
     return replace(state, owed=tuple(owed), track=tuple(track), moved=moved, moved_for=award.why)
 
 

@@ -207,7 +207,7 @@ def _list_segments_but_fields(row: dict[str, Any], turn: int) -> Iterator[Segmen
             rotated = rotate_sides(sides, turn)
             yield Segment(rotated, kind, tuple(SIDES.index(side) for side in rotated), tuple(marks))
     if "cloister" in row:
-        marks = [] if row["cloister"] is True else [row["cloister"]]
+        marks = [] if row["cloister"] is True else [row["cloister"]]  # a cloister of another kind has a mark
         yield Segment("", "cloister", marks=tuple(marks))
     if row.get("in_garden"):
         yield Segment("", "garden")

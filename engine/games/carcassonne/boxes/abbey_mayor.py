@@ -227,7 +227,8 @@ class AbbeyMayor(BoxHooks):
         """§18.2: Offer to place the own abbey in a hole."""
         if not get_abbeys_left(state)[state.turn]:
             return None
-        options = filter_places(state, rules, ABBEY, [(cell, "0") for cell in find_holes(state)])
+        unturned = "0"  # the abbey looks the same in every turn
+        options = filter_places(state, rules, ABBEY, [(cell, unturned) for cell in find_holes(state)])
         return Choice("abbey", tuple((cell,) for cell, _ in options), "18.2") if options else None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:

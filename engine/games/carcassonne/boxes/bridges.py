@@ -152,10 +152,14 @@ class Bridges(BoxHooks):
         """Return the bridges that the seat can build: over its tile in hand, or over one beside which it then fits."""
         if not get_bridges_left(state)[state.turn] or find_bridge(part) is not None:
             return []
-        names = {axis: name_bridged_tile(part.tile, axis) for axis in list_bridge_axes(part.tile)}
-        axes = [axis for axis, name in names.items() if list_places(state, rules, name)]
-        sites = [site for site in find_sites(state) if fits_beside(state, rules, part.tile, site)]
-        return [*((OVER_HAND + axis,) for axis in axes), *((cell + OVER_TILE + axis,) for cell, axis in sites)]
+        options = list[Args]()
+        for axis in list_bridge_axes(part.tile):
+            if list_places(state, rules, name_bridged_tile(part.tile, axis)):
+                options.append((OVER_HAND + axis,))
+        for cell, axis in find_sites(state):
+            if fits_beside(state, rules, part.tile, (cell, axis)):
+                options.append((cell + OVER_TILE + axis,))
+        return options
 
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
         """§23.2: The tile goes beside the tile on the table that got a bridge for it."""

@@ -254,10 +254,12 @@ class Castles(BoxHooks):
         """§23.5: Ask the owner of the only meeple in a small city; None if it cannot be a castle or was asked about."""
         figures = state.features[root].figures
         meeples = [figure for figure in figures if figure.kind not in rules.non_meeples]
-        if len(meeples) != 1 or not get_castles_left(state)[meeples[0].seat] or not find_castle_cells(state, root):
+        if len(meeples) != 1 or not find_castle_cells(state, root):
             return None
-        place = meeples[0].place
-        return None if _make_question_note(place) in part.notes else CastleOffered(meeples[0].seat, place)
+        (lord,) = meeples
+        was_asked = _make_question_note(lord.place) in part.notes
+        has_castle = get_castles_left(state)[lord.seat] > 0
+        return CastleOffered(lord.seat, lord.place) if has_castle and not was_asked else None
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> FeatureScored | None:
         """§23.6: After all other features, pay the next lord that is due; the hook is called until none is."""

@@ -156,7 +156,8 @@ class FruitTrees(BoxHooks):
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the basket would bring if it were sold now; it has no other use."""
         kinds = sum(count > 0 for count in get_baskets(state)[seat].values())
-        return float(PRICES[min(kinds, len(PRICES)) - 1]) if kinds else 0.0
+        number_sold = min(kinds, len(PRICES))
+        return float(PRICES[number_sold - 1]) if number_sold else 0.0
 
     def _list_ripe_trees(self, state: State, part: Part) -> list[str]:
         """Return the trees with tokens around the placed meeple."""

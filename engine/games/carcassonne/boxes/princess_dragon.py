@@ -177,7 +177,7 @@ class PrincessDragon(BoxHooks):
     }
 
     def filter_bag(self, state: State, rules: Rules, bag: Sequence[str]) -> Sequence[str]:
-        """§24.3: Before the first volcano a dragon tile would only be put aside, and another one drawn."""
+        """§24.3: Before the first volcano draw another tile than a dragon tile, if there is one."""
         if get_dragon_cell(state):
             return bag
         return [tile for tile in bag if DRAGON not in PIECES[tile][0].signs] or bag

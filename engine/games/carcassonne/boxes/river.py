@@ -40,12 +40,12 @@ def _turns_twice(state: State, tile: str, args: Args) -> bool:
     cell, turn = args
     sides = PIECES[tile][int(turn)].rivers[0]
     for side, beyond in enumerate(list_neighbours(cell)):
-        other = state.tiles.get(beyond)
-        if other is None or SIDES[side] not in sides:
+        tile_before = state.tiles.get(beyond)
+        if tile_before is None or SIDES[side] not in sides:
             continue
         bend = _find_bend(sides, side)
         # On the tile before, this walks against the stream, so that the same bend has the opposite sign.
-        bend_upstream = _find_bend(PIECES[other.tile][other.turn].rivers[0], (side + 2) % 4)
+        bend_upstream = _find_bend(PIECES[tile_before.tile][tile_before.turn].rivers[0], (side + 2) % 4)
         return bend != 0 and bend == -bend_upstream
     return False
 

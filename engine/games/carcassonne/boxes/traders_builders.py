@@ -139,7 +139,7 @@ class TradersBuilders(BoxHooks):
         return options
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> BuilderRoused | None:
-        """§7.5: Note that a tile extends a feature with the own builder, but not for the tile of a builder."""
+        """§7.5: Note that a tile extends a feature with the own builder, unless it is the second tile of a turn."""
         if get_current_part(state).kind == "builder":
             return None
         for root in find_features_met(state, PIECES[event.tile][event.turn], event.cell):
