@@ -111,7 +111,7 @@ def choose_turn(level: Level, game: Game, state: Any, seat: int, seed: int) -> t
         results = [_play_one(game, deal, seat, moves[-1], random.getrandbits(64)) for deal in deals]
         deals = [deal for deal, _ in results]
         next_menus = {menu for _, menu in results}
-        if len(next_menus) > 1 or () in next_menus:
+        if len(next_menus) > 1 or () in next_menus:  # the seat cannot foresee its menu, or has to wait
             break
         moves.append(choose_move(level, game, deals[0], seat, random.getrandbits(64)))
     return tuple(moves)

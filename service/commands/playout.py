@@ -294,7 +294,7 @@ def _find_failed_move(table: PlayoutTable, playout: PlayedGame) -> tuple[int, st
 
 def summarize(table: PlayoutTable, seed: str, played: Sequence[PlayedGame]) -> dict[str, Any]:
     """Summarize these games in figures; an entry is the set-up or a move, a turn is all moves of one seat in a row."""
-    seconds = sum(one.seconds for one in played) or 1e-9
+    seconds = sum(one.seconds for one in played) or 1e-9  # never 0, because figures are divided by it
     moves = sum(len(one.moves) for one in played)
     lengths = [1 + len(one.moves) for one in played]  # in entries
     turns = Counter[int]()

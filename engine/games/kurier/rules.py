@@ -311,7 +311,7 @@ def _end_turn(state: State, chance: Chance) -> Event | None:
         return None
     if state.flipped is not None:  # §4.4
         return SetAside(seat, state.flipped)
-    if state.turned:
+    if state.turned:  # nothing is left to turn
         return Stopped(seat, state.turned)
     if state.done or state.acted:
         next_seat = (seat + 1) % len(state.players)
