@@ -89,7 +89,7 @@ def _find_own_seat(locked: LockedTable, person: ProvenPerson, number: int) -> Se
 
 def prove_by_invitation(app: App, db: Connection, place: Place) -> None:
     """Record the proof of a player who takes a seat by the link in an invitation; any other link proves nothing."""
-    if place.seat is None:
+    if place.seat is None:  # the link of spectators
         return
     guest = proof.check_invitation(app.settings, queries.list_seats(db, place.table), place.seat)
     if guest is not None:
@@ -147,15 +147,21 @@ def _owe_turn_letter(locked: LockedTable, seat: SeatRow) -> None:
 
 
 def _may_change_address(locked: LockedTable, seat: SeatRow) -> bool:
-    """Return whether the address of a seat is not proven; an organiser's has a form of its own before it is."""
-    waits = locked.row.awaits_confirmation and seat.seat == queries.find_organiser(locked.seats)
-    return not seat.proven and not waits
+    """Return whether `add_address` may change the address of a seat: it is not proven.
+
+    While a table waits for its organiser's confirmation, `correct_address` changes the organiser's address instead.
+    """
+    if seat.proven:
+        return False
+    is_organiser = seat.seat == queries.find_organiser(locked.seats)
+    return not (is_organiser and locked.row.awaits_confirmation)
 
 
 def _delete_mistyped(connection: Connection, old: int | None, new: int, kind: str) -> None:
-    """Delete the unsent letters of this kind to an address that was corrected.
+    """Delete the unsent letters of this kind to the person `old`, whose address was corrected to that of `new`.
 
-    Delete the person of the address too, with all that waits for it, if it has no seat and was never sent a letter.
+    Delete the old person too, with all unsent letters, if it has no seat and was never sent a letter. Do nothing if the
+    seat had no address before (`old` is None), or if the address is the same.
     """
     if old is None or old == new:
         return

@@ -196,7 +196,7 @@ def _describe_claim(db: Connection, row: Any) -> SeatClaim:
     organiser_seat = queries.find_organiser(sitting)
     others = tuple(one.name for one in sitting if one.seat != row.seat and one.name)
     organiser = sitting[organiser_seat].name if organiser_seat is not None else ""
-    is_organiser = organiser_seat == row.seat and not row.link_number  # a substitute has another link
-    opened = row.awaits_confirmation and is_organiser
+    has_first_link = row.link_number == 0  # a substitute has a later one
+    opened = row.awaits_confirmation and organiser_seat == row.seat and has_first_link
     plays_already = any(one.person == row.person and one.proven for one in sitting)
     return SeatClaim(row.table, row.seat, row.game, organiser, others, row.opened_at, opened, plays_already)

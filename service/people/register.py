@@ -70,15 +70,19 @@ def clean_name(text: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Return whether this is only a name: no address, no link, no word of mixed alphabets."""
+    """Return whether this is only a name: no address, no link, no word of mixed alphabets, no heap of accents."""
     plain = straighten_dots(unicodedata.normalize("NFKC", name))
-    return not LINK.search(plain) and not any(map(mixes_scripts, plain.split())) and not _stacks_marks(name)
+    if LINK.search(plain) or _stacks_marks(name):
+        return False
+    return not any(mixes_scripts(word) for word in plain.split())
 
 
 def refuse_reserved(name: str, *own: str) -> None:
     """Raise Refused if a reader could take this name for the server's; `own` are further names of the server."""
     seen = _reduce_to_letters(name)
-    if _reduce_to_letters(PRODUCT) in seen or seen in map(_reduce_to_letters, (*RESERVED_NAMES, *own)):
+    contains_product = _reduce_to_letters(PRODUCT) in seen
+    is_reserved = any(seen == _reduce_to_letters(reserved) for reserved in (*RESERVED_NAMES, *own))
+    if contains_product or is_reserved:
         raise Refused("The name “{name}” belongs to this server; please choose another one.", name=name)
 
 
@@ -120,7 +124,8 @@ def clean_address(text: str) -> str:
 
 def _is_address(text: str) -> bool:
     """Return whether this looks like an address; its domain has a dot, unless it is this machine."""
-    domain = text.rpartition("@")[2].rstrip(".").casefold()
+    _local, _, written_domain = text.rpartition("@")
+    domain = written_domain.rstrip(".").casefold()
     is_whole = "." in domain or domain == "localhost"
     return len(text) <= MAX_ADDRESS_CHARS and is_whole and ".." not in text and bool(ADDRESS.fullmatch(text))
 
@@ -257,10 +262,13 @@ def straighten_dots(name: str) -> str:
 
 def _is_between_latin(text: str, place: int) -> bool:
     """Return whether a sign is between Latin letters, but not between two l; a digit may come before it, too."""
-    before, after = text[max(0, place - 1) : place].casefold(), text[place + 1 : place + 2].casefold()
+    if place == 0 or place == len(text) - 1:
+        return False
+    before, after = text[place - 1].casefold(), text[place + 1].casefold()
     is_latin_before = before.isascii() and before.isalnum()
     is_latin_after = after.isascii() and after.isalpha()
-    return is_latin_before and is_latin_after and before + after != "ll"
+    is_catalan = before == after == "l"
+    return is_latin_before and is_latin_after and not is_catalan
 
 
 def simplify_letters(text: str) -> str:
@@ -294,13 +302,14 @@ def _load_lookalikes() -> Lookalikes:
     ]
     dots = {other for letter, other in pairs if letter == "." and not other.isdecimal()}
     by_letter = _choose_replacements(pairs)
-    raised = {letter for letter, other in by_letter.items() if other == by_letter["·"]}
+    middle_dot = by_letter["·"]
+    raised = {letter for letter, replacement in by_letter.items() if replacement == middle_dot}
     # Browsers take “。” for a dot. The table lacks “⸳”, and has the Arabic zeros “٠” and “۰” as full stops.
     return Lookalikes(by_letter, frozenset({"。", *dots}), frozenset({*"·⸳٠۰", *raised}))
 
 
 def _choose_replacements(pairs: list[tuple[str, str]]) -> dict[str, str]:
-    """Return the replacement of each letter that looks like another."""
+    """Return the replacement of each letter that looks like another; texts of several letters are not replaced."""
     near = defaultdict[str, set[str]](set)
     for letter, other in pairs:
         near[letter].add(other)
