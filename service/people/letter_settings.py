@@ -79,7 +79,7 @@ def dump_settings(settings: LetterSettings | TableLetterSettings) -> str:
 
 
 def choose_mode(connection: Connection, table: str, person: int, mode: Mode) -> None:
-    """Set the letters of one table; store nothing if the person's general setting is the same."""
+    """Set the letters of one table; where the person's general setting is the same, the table follows that one."""
     joined = seats.join(people, people.c.id == seats.c.person)
     stored = select(people.c.letter_settings, seats.c.letter_settings).select_from(joined)
     row = connection.execute(stored.where(seats.c.table == table, people.c.id == person)).first()
@@ -173,22 +173,24 @@ def _refuse_impossible(span: Span, current: list[Span], today: date) -> None:
 
 def _count_days(span: Span, year: int) -> int:
     """Count the days of a vacation in this year."""
-    first = max(date.fromisoformat(span[0]), date(year, 1, 1))
-    last = min(date.fromisoformat(span[1]), date(year, 12, 31))
-    return max(0, (last - first).days + 1)
+    first_day, last_day = map(date.fromisoformat, span)
+    first_in_year = max(first_day, date(year, 1, 1))
+    last_in_year = min(last_day, date(year, 12, 31))
+    return max(0, (last_in_year - first_in_year).days + 1)
 
 
 def end_vacation(connection: Connection, person: ProvenPerson, today: date) -> Span:
-    """End the current vacation, or cancel the next one; return its first day and the last that counts.
+    """End the current vacation, or cancel the next one; return its first day and its new last day.
 
-    A day that has begun is used up: otherwise vacations that are ended at once would give time without limit.
+    A day that has begun is used up: otherwise vacations that are ended at once would give time without limit. Of a
+    vacation that is cancelled no day is left: its new last day is the one before the first.
     """
     _lock_person(connection, person)
     for first, last in list_coming_vacations(connection, person, today):
         if first <= today.isoformat():
             new_last = max(first, _find_previous_day(today.isoformat()))
         else:
-            new_last = _find_previous_day(first)  # so no day is left
+            new_last = _find_previous_day(first)
         if new_last < last:
             _shorten(connection, person, first, new_last)
             return first, new_last

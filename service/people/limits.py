@@ -29,7 +29,8 @@ def refuse_many_tables(
 ) -> None:
     """Raise Refused if an organiser opens too many tables; `proven` is whether the organiser's address is proven.
 
-    With an unproven address only a few tables can be opened in all, else as many in an hour as the host allows.
+    With an unproven address only a few tables can be opened in all, else as many in an hour as the host allows. A
+    table without addresses has no organiser (None) and no limit, because it sends no letters.
     """
     if settings.smtp == EMBEDDED or organiser is None:
         return
@@ -44,7 +45,10 @@ def refuse_many_tables(
 
 def _make_count_of_letters_ahead() -> Select[tuple[int]]:
     """Make the statement of `count_letters_ahead`: it counts invitations, and questions whether an address is right."""
-    person, letter, since = (bindparam(name, 0, letters.c.id.type) for name in ("person", "letter", "since"))
+    number_type = letters.c.id.type
+    person = bindparam("person", 0, number_type)
+    letter = bindparam("letter", 0, number_type)
+    since = bindparam("since", 0, number_type)
     comes_before = or_(
         (letters.c.outcome == "sent") & (letters.c.sent_at > since),
         letters.c.sent_at.is_(None) & (letters.c.due_at < queries.NEVER_DUE) & (letters.c.id < letter),
@@ -60,9 +64,13 @@ def _make_count_of_letters_ahead() -> Select[tuple[int]]:
 
 
 def count_letters_ahead(connection: Connection, person: int, letter: int, at: int) -> int:
-    """Count the limited letters that come before this one: this mailbox got them within a day, or they are due."""
+    """Count the limited letters to this person's mailbox that come before this letter.
+
+    These are the ones that were sent within a day, and the older ones that still wait to be sent.
+    """
     values = {"person": person, "letter": letter, "since": at - DAY_S}
-    ((count,),) = queries.fetch(connection, LETTERS_AHEAD, values)
+    [row] = queries.fetch(connection, LETTERS_AHEAD, values)
+    (count,) = row
     return int(count)
 
 
@@ -75,7 +83,10 @@ def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> boo
 
 
 def refuse_many_questions(connection: Connection, table: str, asked_seats: Sequence[int], at: int) -> None:
-    """Raise Refused if a question, which is owed already, is one too many within an hour for a player of this table."""
+    """Raise Refused if one of these seats at a table was asked too many questions within an hour.
+
+    The letter with the newest question is owed before this is called, and counts too.
+    """
     recent = (letters.c.due_at > at - HOUR_S, letters.c.due_at < queries.NEVER_DUE)
     questions = (letters.c.table == table, letters.c.seat.in_(asked_seats), letters.c.kind.in_(QUESTION_KINDS))
     counted = select(func.count()).where(*questions, *recent).group_by(letters.c.seat)
