@@ -226,7 +226,10 @@ def _give_up(app: App, person: int, table: str, seat: int) -> None:
 
 
 def _replace_by_bot(locked: LockedTable, seat: int) -> LockedTable:
-    """Let a bot play for this seat from now on."""
+    """Let a bot play for this seat from now on; at a running table the seat resigns.
+
+    Change nothing if another server plays this table now, if the game is over, or if a bot has the seat already.
+    """
     current = locked.position.seats[seat]
     if locked.row.moved_to:
         return locked  # the other server plays this table now

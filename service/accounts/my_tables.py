@@ -188,7 +188,7 @@ class FeedReader(Struct, frozen=True):
 
     person: int
     language: str
-    since: int
+    since: int  # when Depesche first got to know the person
 
 
 def find_token(app: App, db: Connection, person: ProvenPerson) -> str:
@@ -200,11 +200,12 @@ def find_token(app: App, db: Connection, person: ProvenPerson) -> str:
 def open_feeds(db: Connection, person: ProvenPerson, at: int) -> None:
     """Give the calendar and the feed of this person new addresses, and owe a letter about it.
 
-    The former addresses stop working. Wake the post after the commit.
+    The former addresses stop working. The caller wakes the worker that sends letters after the commit.
     """
     own = update(people).where(people.c.id == person.id)
     opened = own.values(feeds_number=people.c.feeds_number + 1, feeds_open=True).returning(people.c.feeds_number)
-    channels.notify_owner(db, person, f"feeds/{db.execute(opened).scalar_one()}", at)
+    new_number = db.execute(opened).scalar_one()
+    channels.notify_owner(db, person, f"feeds/{new_number}", at)
 
 
 def close_feeds(db: Connection, person: ProvenPerson) -> None:
@@ -257,11 +258,12 @@ def _load_beginnings(db: Connection, turns: Sequence[MyTable]) -> dict[str, int]
 
 
 def _make_event(app: App, reader: FeedReader, turn: MyTable, started_at: int) -> CalendarEvent:
-    """Make the calendar's event of a turn: it is at the deadline, and the turn began at `started_at`."""
+    """Make the calendar's event of a turn with a deadline: it is at the deadline; the turn began at `started_at`."""
+    assert turn.due_at is not None
     url = _make_url(app, turn)
     return CalendarEvent(
         id=f"{turn.table}.{turn.seat}.{turn.turn}@{app.settings.mail_host}",
-        at=turn.due_at or 0,
+        at=turn.due_at,
         changed_at=started_at,
         title=_make_title(reader, turn),
         text=f"{_name_others(reader, turn)}\n{url}",

@@ -116,9 +116,13 @@ def change_table_settings(
 
 def stop_letters(db: Connection, recipient: Recipient, table: str = "") -> Mode:
     """Stop the letters of one table, or of all; return the mode before, so that it can be undone."""
-    own_mode = require_table(db, recipient, table).own_settings.letters if table else UNSET
+    mode = recipient.settings.letters
+    if table:
+        own_mode = require_table(db, recipient, table).own_settings.letters
+        if own_mode is not UNSET:
+            mode = own_mode
     _store_mode(db, recipient, "none", table)
-    return recipient.settings.letters if own_mode is UNSET else own_mode
+    return mode
 
 
 def set_letters(app: App, recipient: Recipient, mode: Mode, table: str = "") -> None:
@@ -177,7 +181,8 @@ def start_vacation(app: App, recipient: Recipient, span: Span) -> None:
     today = timing.find_local_date(recipient.calendar, app.now())
     with app.store.writing() as connection:
         letter_settings.add_vacation(connection, recipient.person, span, today, app.settings.vacation)
-        _submit_at_all_tables(app, connection, recipient, f"vacation {span[0]} {span[1]}")
+        first, last = span
+        _submit_at_all_tables(app, connection, recipient, f"vacation {first} {last}")
     app.wakeups.wake("referee")
 
 

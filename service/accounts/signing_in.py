@@ -111,8 +111,9 @@ def renew_settings_link(db: Connection, person: ProvenPerson, keep: Collection[i
 
 
 def renew_link(app: App, db: Connection, person: ProvenPerson, table: str, seat: int | None) -> None:
-    """Give a seat of this person a new link; the old one stops working. Raise Refused if it is not the person's.
+    """Give a seat of this person a new link; the old one stops working.
 
+    Raise Refused if the seat is not this person's, or if none is named (`seat` is None).
     If it was the organiser's, a stranger may have let chats follow the table by it, so all followers are removed.
     """
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id, ~_is_claim())
