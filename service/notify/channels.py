@@ -49,7 +49,7 @@ def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
     """Add a channel and return its number, and owe its owner a letter about it.
 
     If the person has a channel with this address, for all tables or for the same one, it gets the new secret and is
-    switched on, and no letter is owed.
+    switched on, and no letter is owed. Raise Refused if the person has too many channels, or the address is too long.
     """
     own = (channel_table.c.person == person.id, channel_table.c.kind == new.kind)
     same = channel_queries.list_channels(db, *own, channel_table.c.address == new.address)
@@ -73,7 +73,10 @@ def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
 
 
 def notify_owner(db: Connection, person: ProvenPerson, what: str, now: int) -> None:
-    """Owe a letter that says that this was added, such as `channel/5`: another person may have had the link for it."""
+    """Owe a person the letter that says what was added, for example `channel/5`: a stranger may have done it.
+
+    Knowing a private link is enough to add a channel, a chat or feeds for its owner.
+    """
     queries.owe_personal_letter(db, person.id, f"added/{what}", now)
 
 
@@ -147,8 +150,8 @@ def record_failure(db: Connection, channel: ChannelRow, now: int, why: str) -> N
 
 
 def record_gone(db: Connection, channel: ChannelRow, now: int, why: str) -> None:
-    """Remove a browser that takes no notices any more, which its owner knows; switch off any other channel."""
-    if channel.kind == "push":
+    """Remove a browser that takes no notices any more, or switch off another channel and tell its owner."""
+    if channel.kind == "push":  # its owner needs no letter: the browser itself has ended the subscription
         channel_queries.delete_channels(db, channel_table.c.id == channel.id)
     else:
         switch_off(db, channel, now, why)

@@ -37,7 +37,7 @@ IS_ON = followers.c.disabled_at.is_(None)
 
 
 def has_due(now: Any) -> Any:
-    """Return the condition that a chat has to get news now."""
+    """Return the condition that a chat has to get news at the moment `now`, a number or a parameter of a statement."""
     return exists().where(IS_ON, followers.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
 
 
@@ -49,9 +49,10 @@ def select_due(now: int) -> Any:
 def add(app: App, person: ProvenPerson, table: TableRow, target: Target, language: str, *, pictures: bool) -> None:
     """Let a chat follow a table from now on, and owe its organiser a letter about it.
 
-    A chat that was switched off works again.
+    A chat that was switched off works again. Raise Refused if its address is too long or not on the Internet, or if the
+    table has too many followers.
     """
-    if target.kind != "telegram":
+    if target.kind != "telegram":  # its address is the number of a chat
         app.client.check(target.address)
     if len(target.address) > MAX_ADDRESS_CHARS:
         raise Refused("This address is too long; it may have {most} characters.", most=MAX_ADDRESS_CHARS)

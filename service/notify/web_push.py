@@ -77,16 +77,19 @@ def parse_secret(text: str) -> PushSecret:
 
 
 def encrypt(content: bytes, browser_key: bytes, auth: bytes, key: ec.EllipticCurvePrivateKey, salt: bytes) -> bytes:
-    """Encrypt a message for a browser, with a key pair and a salt that are used once (RFC 8291, RFC 8188)."""
+    """Encrypt a message for a browser, with a key pair and a salt that are used once (RFC 8291, RFC 8188).
+
+    `browser_key` and `auth` are the public key and the secret that the browser gave for its subscription.
+    """
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    own = dump_public(key)
+    own_key = dump_public(key)
     shared = key.exchange(ec.ECDH(), parse_public(browser_key))
-    material = _derive(shared, auth, b"WebPush: info\0" + browser_key + own, MATERIAL_BYTES)
+    material = _derive(shared, auth, b"WebPush: info\0" + browser_key + own_key, MATERIAL_BYTES)
     content_key = _derive(material, salt, b"Content-Encoding: aes128gcm\0", KEY_BYTES)
     nonce = _derive(material, salt, b"Content-Encoding: nonce\0", NONCE_BYTES)
-    header = salt + RECORD_BYTES.to_bytes(4, "big") + bytes([len(own)]) + own
+    header = salt + RECORD_BYTES.to_bytes(4, "big") + bytes([len(own_key)]) + own_key
     return header + AESGCM(content_key).encrypt(nonce, content + LAST_RECORD, None)
 
 
@@ -99,7 +102,10 @@ def _derive(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
 
 
 def sign_token(key: ec.EllipticCurvePrivateKey, audience: str, expires_at: int, contact: str) -> str:
-    """Return the signed token by which a push service recognises this server: a JWT with ES256."""
+    """Return the signed token by which a push service recognises this server: a JWT with ES256.
+
+    `audience` is the address of the push service without a path, and `contact` a mailto address of this server.
+    """
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
     from cryptography.hazmat.primitives.hashes import SHA256
@@ -113,7 +119,10 @@ def sign_token(key: ec.EllipticCurvePrivateKey, audience: str, expires_at: int, 
 
 @functools.lru_cache(maxsize=256)
 def _make_authorization(private_number: int, audience: str, period: int, contact: str) -> str:
-    """Return the header that proves who sends; it is the same for all messages of a period to one push service."""
+    """Return the header that proves who sends; it is the same for all messages of a period to one push service.
+
+    `period` counts the periods of TOKEN_PERIOD_S seconds since 1970.
+    """
     key = restore_key(private_number)
     token = sign_token(key, audience, (period + VALID_PERIODS) * TOKEN_PERIOD_S, contact)
     return f"vapid t={token}, k={encode_base64url(dump_public(key))}"
@@ -207,5 +216,6 @@ def judge_answer(answer: HttpAnswer) -> SenderAnswer:
     if 200 <= answer.status < 300:
         return SenderAnswer("sent")
     if answer.status == 429 or answer.status >= 500:
-        return SenderAnswer("retry", why, parse_int(answer.headers.get("retry-after", ""), DAY_S) or 0)
+        pause_s = parse_int(answer.headers.get("retry-after", ""), DAY_S)
+        return SenderAnswer("retry", why, pause_s or 0)  # None if it names no time of at most a day
     return SenderAnswer("refused", why)

@@ -115,7 +115,10 @@ class Target(Struct, frozen=True):
 
 
 def make_target(kind: str, address: str, token: str) -> Target:
-    """Return the receiver that a person typed; raise Refused with the reason if a request could not be made."""
+    """Return the receiver that a person typed; raise Refused with the reason if a request could not be made.
+
+    The typed token is its secret, but a receiver of the kind `webhook` gets a new secret of our own.
+    """
     address, token = address.strip(), token.strip()
     if kind not in BUILDERS:
         raise Refused("Please choose a kind of receiver from the list.")
@@ -153,8 +156,11 @@ def get_newest_secret(secret: str) -> str:
 
 
 def add(app: App, person: ProvenPerson, label: str, target: Target) -> int:
-    """Add a receiver to a person's channels and return its number; raise Refused if it is not on the Internet."""
-    if target.kind != "telegram":
+    """Add a receiver to a person's channels and return its number; raise Refused if it is not on the Internet.
+
+    A receiver without a label is called by its kind.
+    """
+    if target.kind != "telegram":  # its address is the number of a chat
         app.client.check(target.address)
     new = NewChannel(target.kind, label or NAMES[target.kind], target.address, target.secret)
     with app.store.writing() as db:
@@ -164,7 +170,10 @@ def add(app: App, person: ProvenPerson, label: str, target: Target) -> int:
 
 
 def make_url(app: App, table: str) -> str:
-    """Return the address of a table in a message: it asks its player to be signed in."""
+    """Return the address of a table in a message: it asks its player to be signed in.
+
+    Without a table (empty) it is the address of the page “My tables”.
+    """
     return f"{app.settings.address}/my/table/{table}" if table else f"{app.settings.address}/my"
 
 
