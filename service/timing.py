@@ -21,6 +21,8 @@ from service.settings import DAY_S
 
 HOUR_S = 3_600
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR_S  # between tries to send something
+MAX_QUIET_H = 14  # the longest night
+MAX_REMINDERS = 3
 MAX_DOUBLINGS = 16  # of the first pause: it is longer than the longest by then
 SATURDAY = 5
 CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
@@ -127,9 +129,11 @@ def list_absences(calendar: Calendar) -> list[tuple[int, int]]:
     for first_day, last_day in sorted(calendar.away):
         begin = _find_moment(date.fromisoformat(first_day), 0, calendar)
         end = _find_moment(date.fromisoformat(last_day) + timedelta(days=1), 0, calendar)
-        if absences and begin <= absences[-1][1]:
-            earlier_begin, earlier_end = absences.pop()
-            begin, end = earlier_begin, max(earlier_end, end)
+        if absences:
+            last_begin, last_end = absences[-1]
+            if begin <= last_end:
+                absences.pop()
+                begin, end = last_begin, max(last_end, end)
         absences.append((begin, end))
     return absences
 
@@ -141,8 +145,11 @@ def is_away(at: int, calendar: Calendar) -> bool:
 
 def compute_time_spent(since: int, at: int, calendar: Calendar) -> int:
     """Return the seconds of a seat's time that ran down between two moments, without those of vacations."""
-    away = sum(max(0, min(at, end) - max(since, begin)) for begin, end in list_absences(calendar))
-    return max(0, at - since - away)
+    away_s = 0
+    for begin, end in list_absences(calendar):
+        overlap_s = min(at, end) - max(since, begin)
+        away_s += max(0, overlap_s)
+    return max(0, at - since - away_s)
 
 
 def compute_deadline(since: int, left: int, calendar: Calendar) -> int:
@@ -208,7 +215,9 @@ def _find_moment(day: date, hour: int, calendar: Calendar) -> int:
 
 def list_reminder_leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
     """Return the seconds between reminders and deadline: the player's choice, or this share of the time left."""
-    return tuple(sorted(calendar.remind, reverse=True)) or (round(left * share),)
+    if calendar.remind:
+        return tuple(sorted(calendar.remind, reverse=True))
+    return (round(left * share),)
 
 
 def find_next_reminder(due_at: int, leads: tuple[int, ...], after: int) -> int | None:
@@ -236,11 +245,14 @@ def compute_due(since: int, left: int, calendar: Calendar, share: float, now: in
 def compute_turn_time(clock: Clock, left: int | None) -> int:
     """Return the seconds of a seat as its turn begins: the pace, or the rest of its bank plus the increment.
 
-    The increment fills the bank at most; without a rest the bank is full.
+    No increment makes more of the bank than it had at first. `left` is that rest; None at the first turn of a seat,
+    whose bank is full.
     """
     if not clock.bank:
         return clock.pace
-    return clock.bank if left is None else min(left + clock.increment, clock.bank)
+    if left is None:
+        return clock.bank
+    return min(left + clock.increment, clock.bank)
 
 
 @lru_cache(maxsize=1024)
@@ -263,9 +275,9 @@ def check_calendar(calendar: Calendar) -> Calendar:
         begin, end = calendar.quiet
         are_hours = 0 <= begin < 24 and 0 <= end < 24
         duration_h = (end - begin) % 24  # also past midnight
-        if not are_hours or not 0 < duration_h <= 14:
+        if not are_hours or not 0 < duration_h <= MAX_QUIET_H:
             raise Refused("Quiet hours begin and end at full hours and last at most 14 hours.")
-    if len(calendar.remind) > 3 or any(not HOUR_S <= lead <= 14 * DAY_S for lead in calendar.remind):
+    if len(calendar.remind) > MAX_REMINDERS or any(not HOUR_S <= lead <= 14 * DAY_S for lead in calendar.remind):
         raise Refused("There can be up to three reminders, an hour to two weeks before the time is up.")
     return calendar
 
