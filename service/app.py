@@ -47,7 +47,7 @@ class App:
         self._blocking_redis = connect_redis(settings.redis, WAKEUP_TIMEOUT_S) if has_second_client else self.redis
         self.wakeups = Wakeups(self.redis, self._blocking_redis)
         self.verdicts = VerdictMessages(self.redis, self.wakeups.outage, is_shared=is_shared)
-        self.relay = settings.smtp
+        self.relay = settings.smtp  # the mail server that sends the letters on
         self.inbound = ""  # where the local mailbox sends answers to
         self.links = Links(self.secret)
         self.caches = Caches()

@@ -25,7 +25,7 @@ def test_each_position_is_drawn_and_described(case: Case) -> None:
     readers = (None, *range(case.seats))
     for number, position in enumerate(sample(play_case(case, SEED), POSITIONS)):
         me = readers[number % len(readers)]  # a spectator (None) and all players by turns
-        menu = case.game.menu(position.state, me) if me is not None else ()
+        menu = () if me is None else case.game.menu(position.state, me)
         scene = Scene(
             case.game, case.game.view(position.state, me), drawing.list_players(NAMES[: case.seats]), me, menu
         )

@@ -92,10 +92,11 @@ class Links:
 
     def make_letter_addresses(self, settings: Settings, seat: LinkedSeat, settings_number: int) -> LetterAddresses:
         """Return the addresses in a letter to a seat; `settings_number` is that of the link to the letter settings."""
+        person = seat.person or 0  # no letter goes to a seat without a person
         return LetterAddresses(
             page=f"{settings.address}/t/{self.make_seat_token(seat.table, seat.seat, seat.link_number)}",
             reply=self.make_reply_address(settings, seat),
-            settings=self.make_settings_address(settings, seat.person or 0, settings_number),
+            settings=self.make_settings_address(settings, person, settings_number),
             mark=self.make_subject_mark(settings, seat),
         )
 
@@ -116,8 +117,11 @@ class Links:
         return self._derive_token(f"again/{table}")
 
     def make_preferences_token(self, person: int, number: int = 0) -> str:
-        """Return the token of the link to a person's letter settings; a higher number gives a new one."""
-        purpose = f"wishes/{person}/{number}" if number else f"wishes/{person}"  # as before there were numbers
+        """Return the token of the link to a person's letter settings; a higher number gives a new one.
+
+        The number 0 is not part of the token: so links from before there were numbers still work.
+        """
+        purpose = f"wishes/{person}/{number}" if number else f"wishes/{person}"
         return f"{person}.{self._derive_token(purpose)}"
 
     def make_feeds_token(self, person: int, number: int) -> str:

@@ -81,7 +81,7 @@ class Metrics:
             self._pending.update(numbers)
 
     def flush(self, pause_s: float = 0.0) -> None:
-        """Add the figures of this process to those of all, if the last flush is `pause_s` ago.
+        """Add the figures of this process to those of all, unless the last flush was less than `pause_s` seconds ago.
 
         Without Redis they wait for the next call.
         """

@@ -346,7 +346,7 @@ def _parse_number(name: str, text: str, default: float) -> float:
 
 
 def parse_listening_address(name: str, text: str) -> tuple[str, int]:
-    """Parse an address and a port to listen on; raise Refused if it is none."""
+    """Parse an address and a port to listen on; raise Refused, which calls the setting `name`, if it is none."""
     host, _, port = text.rpartition(":")
     number = parse_int(port, 65_535)
     if not host or not number:

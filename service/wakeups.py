@@ -58,11 +58,14 @@ class Wakeups:
         self.outage = Outage("Redis")
 
     def get_queue(self, name: str) -> Queue:
-        """The RQ queue of this name."""
+        """Return the RQ queue of this name."""
         return Queue(name, connection=self.redis, serializer=JSONSerializer)
 
     def wake(self, queue: str) -> bool:
-        """Ask the workers of a queue to look for work; False if they were asked already, or Redis is away."""
+        """Ask the workers of a queue to look for work; return whether this is the first wake-up that waits for them.
+
+        Return False if one waits already, or if Redis is away.
+        """
         key = f"wakeup:{queue}"
         try:
             count: int = self._execute("RPUSH", key, get_contextvars().get("request", ""))
@@ -118,7 +121,10 @@ class Wakeups:
             self.outage.record_answer()
 
     def announce(self, *tables: str, topic: str = "") -> None:
-        """Tell the open pages of these tables to reload; the topic `talk` concerns their players alone."""
+        """Tell the open pages of these tables to reload: those of players, and of spectators too if `topic` is empty.
+
+        The topic `talk` concerns the players alone.
+        """
         with suppress(RedisError):
             self._execute("PUBLISH", CHANGES, " ".join(f"{table}/{topic}" for table in tables))
 

@@ -189,8 +189,11 @@ def finish_table(app: App, table: str) -> None:
     with judging.at_table(app, table) as work:
         if work.locked.position.phase != "playing":
             raise Refused("Only a table that is being played can be finished.")
-        taken = [number for number, seat in enumerate(work.locked.position.seats) if seat.status == "taken"]
-        work.locked = judging.carry_out_for_server(work.locked, *(Move("relieve", (str(seat),)) for seat in taken))
+        commands = list[Move]()
+        for number, seat in enumerate(work.locked.position.seats):
+            if seat.status == "taken":
+                commands.append(Move("relieve", (str(number),)))  # lets a bot play for this seat
+        work.locked = judging.carry_out_for_server(work.locked, *commands)
 
 
 def change_address(app: App, person: int, text: str) -> None:

@@ -196,7 +196,7 @@ class Batch:
     def flush(self) -> Connection:
         """Return the connection of the transaction; what was appended is written first, so that statements see it.
 
-        Inside of savepoints these begin now, so that an error undoes the further statements too.
+        Savepoints around this call begin in the database now: so an error undoes the statements that follow, too.
         """
         for level in self._levels:
             level.write(self._connection)
