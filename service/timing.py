@@ -25,6 +25,7 @@ MAX_QUIET_H = 14  # the longest night
 MAX_REMINDERS = 3
 MAX_DOUBLINGS = 16  # of the first pause: it is longer than the longest by then
 SATURDAY = 5
+MIDNIGHT = 0  # the hour
 CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
 Seconds = Annotated[int, Meta(ge=0, le=366 * DAY_S)]
 Late = Literal["move", "seat", "resign", "skip"]
@@ -127,8 +128,8 @@ def list_absences(calendar: Calendar) -> list[tuple[int, int]]:
     """Return when each vacation begins and ends, in order; adjacent ones are joined."""
     absences = list[tuple[int, int]]()
     for first_day, last_day in sorted(calendar.away):
-        begin = _find_moment(date.fromisoformat(first_day), 0, calendar)
-        end = _find_moment(date.fromisoformat(last_day) + timedelta(days=1), 0, calendar)
+        begin = _find_moment(date.fromisoformat(first_day), MIDNIGHT, calendar)
+        end = _find_moment(date.fromisoformat(last_day) + timedelta(days=1), MIDNIGHT, calendar)
         if absences:
             last_begin, last_end = absences[-1]
             if begin <= last_end:
@@ -194,7 +195,7 @@ def _find_end_of_rest(at: int, calendar: Calendar) -> int:
             return end
     now = datetime.fromtimestamp(at, calendar.timezone)
     if calendar.weekends and now.weekday() >= SATURDAY:
-        return _find_moment(now.date() + timedelta(days=7 - now.weekday()), 0, calendar)
+        return _find_moment(now.date() + timedelta(days=7 - now.weekday()), MIDNIGHT, calendar)
     if calendar.quiet is None or not _is_quiet(now.hour, *calendar.quiet):
         return at
     _, end_hour = calendar.quiet

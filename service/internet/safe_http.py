@@ -239,7 +239,10 @@ class _Connection(HTTPSConnection):
 
     @contextmanager
     def closed_in_time(self) -> Iterator[None]:
-        """Close the connection at the end of the block, and when its time is over: a slow answer has no timeout."""
+        """Close the connection at the end of the block, and when its time is over.
+
+        The timeout of a socket is not enough: it is for one read, and a slow answer may take many.
+        """
         timer = threading.Timer(max(0.0, self._ends_at - time.monotonic()), self._stop)
         timer.daemon = True
         timer.start()

@@ -90,7 +90,7 @@ def encrypt(content: bytes, browser_key: bytes, auth: bytes, key: ec.EllipticCur
     content_key = _derive(material, salt, b"Content-Encoding: aes128gcm\0", KEY_BYTES)
     nonce = _derive(material, salt, b"Content-Encoding: nonce\0", NONCE_BYTES)
     header = salt + RECORD_BYTES.to_bytes(4, "big") + bytes([len(own_key)]) + own_key
-    return header + AESGCM(content_key).encrypt(nonce, content + LAST_RECORD, None)
+    return header + AESGCM(content_key).encrypt(nonce, content + LAST_RECORD, associated_data=None)
 
 
 def _derive(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
@@ -165,7 +165,9 @@ def compute_lifetime_s(now: int, notice: Notice) -> int:
     It is a minute at least, and at most as long as the group of the notice allows.
     """
     most = PUSH_GROUPS[notice.group].max_lifetime_s
-    return most if notice.deadline is None else max(MIN_LIFETIME_S, min(most, notice.deadline - now))
+    if notice.deadline is None:
+        return most
+    return max(MIN_LIFETIME_S, min(most, notice.deadline - now))
 
 
 def send(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
@@ -204,7 +206,7 @@ def try_out(app: App, channel: ChannelRow, language: str) -> HookOutcome:
     try:
         answer = _post(app, channel, notice)
     except (ForbiddenAddress, Unreachable) as error:
-        return HookOutcome("retry", 0, str(error), why=Sentence.from_refusal(error))
+        return HookOutcome("retry", status=0, text=str(error), why=Sentence.from_refusal(error))
     return HookOutcome(judge_answer(answer).outcome, answer.status, answer.text)
 
 

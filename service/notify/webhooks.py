@@ -197,9 +197,9 @@ def send(app: App, target: Target, message: HookMessage) -> HookOutcome:
     try:
         answer = app.client.request(request.method, request.url, request.body, request.headers)
     except ForbiddenAddress as error:
-        return HookOutcome("refused", 0, str(error), why=Sentence.from_refusal(error))
+        return HookOutcome("refused", status=0, text=str(error), why=Sentence.from_refusal(error))
     except Unreachable as error:
-        return HookOutcome("retry", 0, str(error), why=Sentence.from_refusal(error))
+        return HookOutcome("retry", status=0, text=str(error), why=Sentence.from_refusal(error))
     return judge_answer(target.kind, answer, app.now())
 
 

@@ -96,7 +96,8 @@ class ChannelRow(Struct, frozen=True):
 def wants_group(person: ColumnElement[Any], group: str) -> ColumnElement[bool]:
     """The condition that a person has a channel beside mail that gets the notices of this group."""
     own = (channels.c.person == person, channels.c.disabled_at.is_(None))
-    return exists().where(*own, (" " + channels.c.groups + " ").contains(f" {group} "))
+    has_group = (" " + channels.c.groups + " ").contains(f" {group} ")  # the stored groups are separated by blanks
+    return exists().where(*own, has_group)
 
 
 def insert_deliveries(db: Connection, now: int, confirms: bool, numbers: Sequence[int] | None = None) -> bool:
