@@ -22,6 +22,7 @@ SEED = b"a lantern"  # any will do
 
 
 def test_each_position_is_drawn_and_described(case: Case) -> None:
+    """The drawing is valid XML, the text is narrow enough for a letter, and each verb and token has a label."""
     readers = (None, *range(case.seats))
     for number, position in enumerate(sample(play_case(case, SEED), POSITIONS)):
         me = readers[number % len(readers)]  # a spectator (None) and all players by turns
@@ -42,11 +43,12 @@ def test_each_position_is_drawn_and_described(case: Case) -> None:
 
 
 def test_each_event_is_described_for_each_reader(case: Case) -> None:
+    """A spectator (None) and each player learn something of at least every second move."""
     positions = play_case(case, SEED)
     for me in (None, *range(case.seats)):
         narrator = Narrator(case.game, NAMES[: case.seats], me=me)
         visible = [case.game.hear(event, me) for position in positions for event in position.events]
         sentences = [narrator.describe(event) for event in visible if event is not None]
         spoken_count = len(sentences) - sentences.count("")
-        assert spoken_count >= len(positions) / 2  # a reader learns something of every second move
+        assert spoken_count >= len(positions) / 2
         assert not any("None" in sentence for sentence in sentences)

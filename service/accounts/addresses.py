@@ -76,7 +76,7 @@ def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> Answ
             work.locked = change_seat(work.locked, one, person=None, released=False)  # not for the gallery
         db = work.locked.flush()
         db.execute(delete(letters).where(letters.c.table == table, letters.c.seat.in_(refused)))
-        return AnsweredClaim("", proof.list_claims(db, person.id))
+        return AnsweredClaim(link="", unanswered=proof.list_claims(db, person.id))
 
 
 def _find_own_seat(locked: LockedTable, person: ProvenPerson, number: int) -> SeatRow:
@@ -121,7 +121,7 @@ def correct_address(app: App, link: str, text: str) -> None:
 
 
 def add_address(locked: LockedTable, number: int, text: str, visit: str = "") -> LockedTable:
-    """Give a seat an address, or another one while its address is not proven; letters come when it is.
+    """Give a seat an address, or another one while its address is not proven; it gets letters once it is.
 
     It is proven at once if `visit` is the key of a visit by the person of this address.
     """

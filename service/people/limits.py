@@ -46,9 +46,9 @@ def refuse_many_tables(
 def _make_count_of_letters_ahead() -> Select[tuple[int]]:
     """Make the statement of `count_letters_ahead`: it counts invitations, and questions whether an address is right."""
     number_type = letters.c.id.type
-    person = bindparam("person", 0, number_type)
-    letter = bindparam("letter", 0, number_type)
-    since = bindparam("since", 0, number_type)
+    person = bindparam("person", value=0, type_=number_type)
+    letter = bindparam("letter", value=0, type_=number_type)
+    since = bindparam("since", value=0, type_=number_type)
     comes_before = or_(
         (letters.c.outcome == "sent") & (letters.c.sent_at > since),
         letters.c.sent_at.is_(None) & (letters.c.due_at < queries.NEVER_DUE) & (letters.c.id < letter),

@@ -121,8 +121,8 @@ def check_mail(db: Connection, table: str, seat: int, person: int) -> ProvenPers
 def check_invitation(settings: Settings, sitting: list[SeatRow], seat: int) -> ProvenPerson | None:
     """Return the person who opens the link of a seat that is invited; only the letter to this person has the link.
 
-    Return None if the link proves nothing: the organiser's own is shown on a page, and a seat that is taken may have
-    been taken with any address.
+    Return None if the link proves nothing: that of the organiser is shown on a page, and a seat that is taken may have
+    been taken with any address. Return None, too, where this server confirms no addresses, or if the seat has none.
     """
     row = sitting[seat]
     if not settings.confirms or seat == queries.find_organiser(sitting) or row.status != "invited":
@@ -133,8 +133,8 @@ def check_invitation(settings: Settings, sitting: list[SeatRow], seat: int) -> P
 def prove_seat(db: Connection, person: ProvenPerson, table: str, seat: int, at: int) -> bool:
     """Record that this person holds a seat, and make its waiting letters due; return False if it is recorded already.
 
-    It also proves the person's address and ends a bounce. The letters of all players wait for the organiser's seat. No
-    other seat of this person changes.
+    If it is the organiser's seat, the waiting letters of all players at the table become due. It also proves the
+    person's address and ends a bounce. No other seat of this person changes.
     """
     is_doubtful = or_(people.c.confirmed_at.is_(None), people.c.bounced_at.is_not(None))
     confirmed = {"confirmed_at": func.coalesce(people.c.confirmed_at, at), "bounced_at": None, "bounce": ""}
