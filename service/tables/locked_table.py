@@ -186,6 +186,7 @@ def _find_draw_time(after: Table) -> int | None:
 
 
 def _update_seat(row: SeatRow, update: SeatUpdate | None) -> SeatRow:
+    """Return the row with the columns of its update, if it has one."""
     return replace(row, **{name: getattr(update, name) for name in SEAT_COLUMNS}) if update else row
 
 
@@ -196,7 +197,7 @@ def _list_owed_letters(
     people = [row.seat for row in locked.seats if row.person is not None]
     due_at, turn_due_at = entry.at, entry.at + locked.settings.turn_letter_delay_s
     if locked.row.awaits_confirmation:
-        due_at = turn_due_at = queries.NEVER_DUE
+        due_at = turn_due_at = queries.NEVER_DUE  # until the organiser has confirmed the table
     for event in entry.events:
         for seat, kind in _list_letter_kinds(event, after, entry, people):
             if seat in people:
@@ -207,7 +208,7 @@ def _list_owed_letters(
 
 
 def _list_letter_kinds(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Iterator[tuple[int, str]]:
-    """Yield the seats that get a letter about this event, and the kind of letter."""
+    """Yield the seats to write to about this event, and the kind of each letter; `people` are the seats of people."""
     match event:
         case Opened():
             yield from ((seat, "invitation") for seat in people)
@@ -241,8 +242,8 @@ class SeatChange(Struct, frozen=True, dict=True):  # `dict` for the cached prope
     before: Table
     after: Table
     player: int | None  # the seat that moved with this entry
-    is_to_move: bool
-    status: str
+    is_to_move: bool  # after the entry
+    status: str  # after the entry
     clock: Clock
     reminder: float  # the part of a turn's time that is left when its player is reminded
     table_events: Sequence[Any]  # those of the entry that are no events of the game; a move has none
@@ -323,8 +324,9 @@ def _has_changed(change: SeatChange) -> bool:
 def _make_seat_update(change: SeatChange) -> SeatUpdate:
     """Return the row of the seat after the entry: since when its turn is open, and how its time runs on."""
     seat, at, clock = change.seat, change.entry.at, change.clock
-    turn = change.entry.seq if change.begins_turn or change.is_undo else seat.open_since
-    update = SeatUpdate(seat.seat, change.status, turn if change.is_to_move else None, misses=_count_misses(change))
+    turn_start = change.entry.seq if change.begins_turn or change.is_undo else seat.open_since
+    open_since = turn_start if change.is_to_move else None
+    update = SeatUpdate(seat.seat, change.status, open_since, misses=_count_misses(change))
     left = _compute_time_left(change)
     may_run = change.is_to_move and change.status == "taken" and clock.runs and not change.after.paused
     if not may_run or left is None:
@@ -344,7 +346,7 @@ def _add_deadline(update: SeatUpdate, calendar: Calendar, clock: Clock, reminder
 
 
 def compute_new_deadline(row: SeatRow, table: Table, clock: Clock, reminder: float, now: int) -> SeatUpdate | None:
-    """Return the update of a seat whose player changed the calendar; None if no clock runs for it."""
+    """Return the update of a seat whose player changed the calendar; None if its clock is stopped or has run out."""
     if row.clock_from is None or not row.clock_left:
         return None
     columns = {name: getattr(row, name) for name in SeatUpdate.__struct_fields__}
@@ -374,11 +376,13 @@ def _compute_time_left(change: SeatChange) -> int | None:
     if change.begins_turn and not change.continues_turn:
         return timing.compute_turn_time(clock, left)
     moves_again = change.is_to_move and (change.has_moved or change.continues_turn)
-    return clock.pace if clock.pace and moves_again else left
+    if clock.pace and moves_again:
+        return clock.pace
+    return left
 
 
 def _compute_time_left_at_entry(change: SeatChange) -> int | None:
-    """Return the seconds that were left at the time of the entry."""
+    """Return the seconds that were left at the time of the entry; None before the first turn, or without a limit."""
     seat = change.seat
     if seat.clock_from is None or seat.clock_left is None:
         return seat.clock_left

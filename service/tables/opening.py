@@ -1,4 +1,4 @@
-"""Opening a table: an idempotent form with its guests, within rate limits."""
+"""Opening a table for its guests, within rate limits; the same request again opens no second one."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class OpenedTable(Struct, frozen=True):
     """A new table, the link of every seat (empty for a bot), and the token to join it, if it is open."""
 
     table: str
-    links: tuple[str, ...]
-    watch: str
-    join: str = ""
+    links: tuple[str, ...]  # where addresses must be proven, empty also for all players but the first
+    watch: str  # the token of the link for spectators
+    join: str = ""  # empty if no seat is free
 
 
 class NewTable(Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class NewTable(Struct, frozen=True, kw_only=True):
     clock: Clock
     language: str = SOURCE
     key: str = ""
-    watched: bool = True
+    watched: bool = True  # whether spectators are allowed
     signed_in: ProvenPerson | None = None  # the person who is signed in where the table is opened
     visitor: str = ""  # a name for the network it is opened from: bots of one visitor do not hold up another's
     luck: ChanceSource = ""  # how draws are made; empty: the default of the server
@@ -167,7 +167,7 @@ def _create_if_allowed(app: App, batch: Batch, new: NewTable) -> str:
 
 
 def check_guests(invited: Sequence[Invitee]) -> tuple[Invitee, ...]:
-    """Clean names and addresses; raise Refused unless all names differ and the first guest but bots is a person.
+    """Clean names and addresses; raise Refused unless all names differ and the first guest who is no bot is a person.
 
     A person needs an address, except one who plays against bots only.
     """
@@ -216,7 +216,7 @@ def _create(app: App, batch: Batch, new: NewTable) -> str:
     table, seed, at = secrets.token_hex(8), secrets.token_bytes(32), app.now()
     for guest in new.guests:
         register.refuse_reserved(guest.name, app.settings.sender_name)
-    owners = _find_owners(db, new.guests, at, new.language)
+    owners = _find_or_create_owners(db, new.guests, at, new.language)
     addresses = [guest.address for guest in new.guests if guest.address]
     organiser = owners[addresses[0]] if addresses else None
     proven = new.signed_in is not None and organiser == new.signed_in.id
@@ -254,8 +254,11 @@ def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:
             locked = seat_commands.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
 
 
-def _find_owners(db: Connection, guests: Sequence[Invitee], at: int, language: str) -> dict[str, int]:
-    """Return the persons of the addresses; they are stored in one order, so that two openings cannot deadlock."""
+def _find_or_create_owners(db: Connection, guests: Sequence[Invitee], at: int, language: str) -> dict[str, int]:
+    """Return the persons by the guests' addresses; add those that are not stored yet.
+
+    Each opening adds them in the order of their addresses, so that two at the same time cannot deadlock.
+    """
     named = sorted((guest.address, guest.name, guest.language or language) for guest in guests if guest.address)
     return {
         address: register.find_or_create_person(db, address, name, at, in_language)

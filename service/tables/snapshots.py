@@ -150,9 +150,10 @@ def parse_entry_time(body: str) -> int:
 
 
 class TurnIndex(Struct, frozen=True):
-    """The turns of a table: by entry the seats that acted and that moved, and the entry `first` that began the game.
+    """The turns of a table: for each entry the seat that acted, and the seat that moved in the game.
 
-    Where only the server acted, or no seat moved in the game, there is None.
+    An actor is None where the server acted, and a mover where no seat moved. `first` is the entry that began the game;
+    None before it.
     """
 
     actors: tuple[int | None, ...] = ()
@@ -160,7 +161,10 @@ class TurnIndex(Struct, frozen=True):
     first: int | None = None
 
     def find_first_after(self, seat: int | None) -> int | None:
-        """Return the first entry after the last one of this seat; None if there is none, or for a spectator."""
+        """Return the entry that follows the last one of this seat.
+
+        Return None if none follows yet, if the seat has not acted, or for a spectator.
+        """
         if seat is None or seat not in self.actors:
             return None
         last = max(seq for seq, actor in enumerate(self.actors) if actor == seat)
@@ -214,7 +218,7 @@ def load_turn_index(caches: Caches, db: Connection, row: TableRow) -> TurnIndex:
 
 
 class Snapshot(Struct, frozen=True):
-    """A table at one moment: its row, its seats, its game, the position, and the clock."""
+    """A table at one moment: its row, its seats, its game, the position, the names of the seats, and the clock."""
 
     row: TableRow
     seats: tuple[SeatRow, ...]
@@ -268,7 +272,7 @@ def load_entries(db: Connection, snapshot: Snapshot, first: int = 0, end: int | 
 
 
 def load_receipt(db: Connection, snapshot: Snapshot, seq: int) -> str:
-    """Return the hash of the chain after entry `seq`."""
+    """Return the receipt of entry `seq`, which is its hash."""
     return queries.list_entries(db, snapshot.row.id, seq, seq + 1)[0].hash
 
 

@@ -74,7 +74,10 @@ def can_hold(order: Any) -> bool:
 
 
 def add_order(locked: LockedTable, seat: int, text: str) -> LockedTable:
-    """Store an order without a condition; raise Refused if it is no move, ordered already, or one too many."""
+    """Store an order without a condition; its move is parsed only when it is tried.
+
+    Raise Refused if the text is empty or too long, ordered already, or one order too many, or if a bot has the seat.
+    """
     stored = [order for order in _list_own(locked, seat) if not order.after]
     if not text or len(text) > MAX_ORDER_CHARS:
         raise Refused("Write the move after the word order, such as: order pass")
@@ -317,7 +320,8 @@ def _compute_status(condition: Condition, seat: int, move: str, moves: VisibleMo
         return "never"
     if len(moves) == len(needed):
         return "now" if view_digest == condition.view_digest else "never"
-    return "done" if moves[len(needed)] == (seat, move) else "never"
+    next_move = moves[len(needed)]
+    return "done" if next_move == (seat, move) else "never"
 
 
 def _list_visible_moves(
@@ -335,14 +339,17 @@ def _list_visible_moves(
 
 
 def _pair_with_commands(entries: Iterable[Entry[Any]]) -> Iterator[tuple[Entry[Any], Entry[Any]]]:
-    """Yield each entry with the entry of its command, which is an earlier one if the command waited for a beacon."""
+    """Yield each entry with the entry of its command: mostly itself; an earlier one if its draws awaited a beacon."""
     waiting: Entry[Any] | None = None
     for entry in entries:
         if isinstance(entry.events[0], RoundNamed):
             waiting = entry
         # WentSealed is the second event: first comes the answer by which all players agreed to do without the beacon.
         was_awaited = any(isinstance(event, RoundDrawn | WentSealed) for event in entry.events[:2])
-        yield entry, waiting if waiting and was_awaited else entry
+        if waiting and was_awaited:
+            yield entry, waiting
+        else:
+            yield entry, entry
 
 
 def _redact_entry(game: Game, entry: Entry[Any], command: Entry[Any], seat: int) -> tuple[int, str | None]:
@@ -356,6 +363,6 @@ def _redact_entry(game: Game, entry: Entry[Any], command: Entry[Any], seat: int)
 
 
 def redact_move(game: Game, mover: int, text: str, events: Iterable[Any], seat: int) -> tuple[int, str | None]:
-    """Return a move as that seat knows it: without its words if part of what it did is hidden."""
+    """Return a move as that seat knows it: with None instead of its text if part of what it did is hidden."""
     is_whole = mover == seat or all(hear(game, event, seat) == event for event in events)
     return mover, text if is_whole else None

@@ -59,13 +59,13 @@ log = structlog.get_logger()
 class StoredSubmission(Struct, frozen=True):
     """A stored submission: its table, its number, and whether it is the first with its key.
 
-    `was_awaited` is whether this process could receive its verdict already when it was stored.
+    `was_listening` is whether this process received verdicts already when the submission was stored.
     """
 
     table: str
     number: int
     new: bool = True
-    was_awaited: bool = True
+    was_listening: bool = True
 
 
 class VerdictMessage(Struct, frozen=True):
@@ -81,7 +81,7 @@ VERDICT_MESSAGE = make_decoder(VerdictMessage)
 def submit(
     app: App, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
 ) -> StoredSubmission:
-    """Store a command for the referee; without a key it is a new submission.
+    """Store a command for the referee; without a key it is a new submission. `seen` is the last entry on the page.
 
     The same key again from the same source is the submission that is stored already. After a refusal a player's page
     needs a new key; from any other source the same key is then judged again. The commit does not wait for the disk: the
@@ -121,7 +121,7 @@ def _store(app: App, row: dict[str, Any]) -> StoredSubmission:
     with app.store.writing(durable=False, autocommit=True) as db:
         number = queries.insert_new(db, submissions, row, durable=False)
     if number is not None:
-        return StoredSubmission(row["table"], int(number), was_awaited=is_listening)
+        return StoredSubmission(row["table"], int(number), was_listening=is_listening)
     with app.store.reading() as db:  # the key is known already
         same = select(submissions.c.id).where(*_match_source(row), submissions.c.key == row["key"])
         return StoredSubmission(row["table"], int(db.execute(same).scalar_one()), new=False)
@@ -155,15 +155,16 @@ def _match_source(row: dict[str, Any]) -> list[ColumnElement[bool]]:
 
 
 def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | None = None) -> Verdict | None:
-    """Wait a moment for the referee's verdict; return None if there is none yet, but then the row is on the disk.
+    """Wait for the referee's verdict, for `seconds` or as long as the host has set; return None if there is none yet.
 
-    Raise Refused if the row is gone: a database that crashed before it wrote to the disk forgets the last rows.
+    After None the row is on the disk. Raise Refused if the row is gone: a database that crashed before it wrote to the
+    disk forgets the last rows.
     """
     seconds = app.settings.verdict_wait if seconds is None else seconds
     began = time.perf_counter()
     app.verdicts.listen()
     # A verdict that was published before this process could receive it is found in the database.
-    may_be_judged = not submitted.new or not submitted.was_awaited
+    may_be_judged = not submitted.new or not submitted.was_listening
     verdict = _load_verdict_now(app, submitted) if may_be_judged else None
     if verdict is None:
         message = app.verdicts.wait(submitted.number, seconds)
@@ -209,7 +210,10 @@ def publish_verdicts(app: App, verdicts: Mapping[int, VerdictMessage]) -> None:
 
 
 def find_verdict(db: Connection, place: Place, number: int) -> Verdict | Literal["waiting"] | None:
-    """Find the verdict on a submission of this seat; None if the seat has no submission with this number."""
+    """Find the verdict on a submission of this seat, which is “waiting” before it is judged.
+
+    Return None if the seat has no submission with this number.
+    """
     row = _find(db, place.table, number)
     if row is None or row.seat != place.seat:
         return None
@@ -242,7 +246,7 @@ class LinkedMove(Struct, frozen=True):
 
 
 Outcome = StoredSubmission | Exception | None
-"""None: the link belongs to no seat that plays here, or the key is known."""
+"""An exception: storing the move failed. None: its link belongs to no seat that plays here, or its key is known."""
 Receive = Callable[[Outcome], object]
 
 COLUMNS = ("source", "table", "seat", "key", "move", "seen", "at")
@@ -292,6 +296,7 @@ def _make_insert_all() -> Select[Any]:
     is_same = (
         (stored.c.table == arrivals.c.table) & (stored.c.seat == arrivals.c.seat) & (stored.c.key == arrivals.c.key)
     )
+    # To compute the column NOT_DURABLE sets the option for the transaction.
     return select(arrivals.c.place, stored.c.table, stored.c.id, NOT_DURABLE).select_from(
         arrivals.join(stored, is_same)
     )

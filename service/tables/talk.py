@@ -58,7 +58,10 @@ def say(db: Connection, place: Place, text: str, at: int) -> None:
 
 
 def add_remark(connection: Connection, table: str, seat: int, text: str, at: int) -> None:
-    """Store a remark; raise Refused if this seat has made too many within an hour, or too long ones within a day."""
+    """Store a remark; raise Refused if this seat has made too many in an hour, or written too much in a day.
+
+    Each other player who wants a letter about talk is owed one.
+    """
     remark = clean_remark(text)
     own = (talk.c.table == table, talk.c.seat == seat)
     lately = select(func.count()).where(*own, talk.c.at > at - HOUR_S)

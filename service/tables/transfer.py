@@ -73,12 +73,16 @@ class TransferredSeat(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TalkRow(Struct, frozen=True, forbid_unknown_fields=True):
+    """A remark of a seat."""
+
     seat: int
     at: int
     text: str
 
 
 class OrderRow(Struct, frozen=True, forbid_unknown_fields=True):
+    """A standing order; `after` is its condition in JSON, empty if it has none."""
+
     seat: int
     move: str
     at: int
@@ -87,6 +91,8 @@ class OrderRow(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BranchRow(Struct, frozen=True, forbid_unknown_fields=True):
+    """A branch that leaves the game after entry `seq`; `seed` is hexadecimal, `moves` is JSON."""
+
     id: int
     seat: int
     name: str
@@ -159,7 +165,7 @@ def _compute_check(file: TransferFile) -> str:
 
 
 def export_tables(app: App, db: Connection, names: Sequence[str], to: str) -> TransferFile:
-    """Return the file with these tables; from this transaction on they are not played on this server."""
+    """Return the file with these tables for the server at address `to`; after this transaction none is played here."""
     indexes = dict[int, int]()  # of people: the index in the file by the id in the database
     rows = [_lock_row(db, name) for name in sorted(set(names))]
     transferred = tuple(_export_table(db, row, indexes) for row in rows)
@@ -186,16 +192,16 @@ def _lock_row(db: Connection, name: str) -> TableRow:
 
 def _export_table(db: Connection, row: TableRow, indexes: dict[int, int]) -> TransferredTable:
     """Return a table as the file has it, and give each of its people an index there."""
-    links = tuple(
-        ExportedEntry(one.digest, True, canonical_json.decode_object(one.body))
-        for one in queries.list_entries(db, row.id)
+    whole_entries = tuple(
+        ExportedEntry(stored.digest, whole=True, entry=canonical_json.decode_object(stored.body))
+        for stored in queries.list_entries(db, row.id)
     )
     whole = Export(
         table=row.id,
         game=row.game,
         commitment=row.commitment,
         head=row.head,
-        entries=links,
+        entries=whole_entries,
         format=FORMAT,
         seed=row.seed.hex(),
         seat=None,
@@ -370,8 +376,9 @@ def _make_seat_rows(app: App, one: TransferredTable, persons: dict[int, int], el
 
 
 def _import_rows(db: Connection, one: TransferredTable) -> None:
-    """Store talk, what-if branches and standing orders; their branches get new numbers."""
-    name, numbers = one.log.table, dict[int | None, int | None]()
+    """Store talk, what-if branches and standing orders; branches get new numbers, also in the orders made from them."""
+    name = one.log.table
+    new_numbers = dict[int, int]()  # of the branches, by the numbers in the file
     for remark in one.talk:
         number = db.execute(insert(talk).returning(talk.c.id), {**structs.asdict(remark), "table": name}).scalar_one()
         db.execute(update(tables).where(tables.c.id == name).values(last_remark=number))
@@ -379,7 +386,8 @@ def _import_rows(db: Connection, one: TransferredTable) -> None:
         row = {**structs.asdict(branch), "table": name, "seed": bytes.fromhex(branch.seed)}
         del row["id"]
         made = db.execute(insert(branches).returning(branches.c.id), row)
-        numbers[branch.id] = int(made.scalar_one())
+        new_numbers[branch.id] = int(made.scalar_one())
     for order in one.orders:
-        row = {**structs.asdict(order), "table": name, "branch": numbers.get(order.branch)}
+        new_number = None if order.branch is None else new_numbers.get(order.branch)
+        row = {**structs.asdict(order), "table": name, "branch": new_number}
         db.execute(insert(orders), row)

@@ -294,7 +294,7 @@ def _list_marks(entries: Iterable[Entry[Any]], scores_after: Iterable[tuple[int,
     scores_before: tuple[int, ...] = ()
     leader: int | None = None
     for entry, scores in zip(entries, scores_after, strict=True):
-        if scores in (scores_before, ()):
+        if not scores or scores == scores_before:  # before the game there are none
             continue
         best = max(scores)
         leads_alone = scores.count(best) == 1
@@ -315,7 +315,8 @@ def _add_sources(game: Any, steps: list[ScoringStep], seats: int) -> tuple[dict[
             left = after - before
             sources = game.sources(step.event, seat) if left else ()
             for number, (source, points) in enumerate(sources, 1):
-                part = left if number == len(sources) else points
+                is_last = number == len(sources)
+                part = left if is_last else points
                 totals[seat][source] = totals[seat].get(source, 0) + part
                 left -= part
     return totals

@@ -63,7 +63,7 @@ def export_for_place(db: Connection, place: Place) -> Export:
 def _export_entry(game: Game | None, row: TableRow, stored: EntryRow, seat: int | None) -> log.ExportedEntry:
     """Return an entry as this seat, or a spectator (None), may know it; without `game` the game is not installed."""
     if row.phase == "over":
-        return log.ExportedEntry(stored.digest, True, canonical_json.decode_object(stored.body))
+        return log.ExportedEntry(stored.digest, whole=True, entry=canonical_json.decode_object(stored.body))
     if game is None:
         return _redact_without_game(row, stored)
     entry = log.make_entry_decoder(game).decode(stored.body)
@@ -124,11 +124,11 @@ class Archive:
         """Return the whole log with its seed, even while it is played: for the host's own audit only."""
         with self._store.reading() as db:
             row = self._find_row(db, table)
-            links = tuple(
-                log.ExportedEntry(stored.digest, True, canonical_json.decode_object(stored.body))
+            whole_entries = tuple(
+                log.ExportedEntry(stored.digest, whole=True, entry=canonical_json.decode_object(stored.body))
                 for stored in queries.list_entries(db, table)
             )
-            return replace(export_log(db, row), entries=links, seed=row.seed.hex())
+            return replace(export_log(db, row), entries=whole_entries, seed=row.seed.hex())
 
     def import_(self, export: Export) -> str:
         """Audit and store the log of a finished table; return the table's name."""
@@ -253,11 +253,11 @@ def load_frame(
     """Return the position after an entry, with what a replay shows beside it.
 
     Without a number it is the last entry. A replay that begins with entry `begin` has none before it, and shows that
-    one where no number is given.
+    one where no number is given. A number outside of the replay means its first or its last entry.
     """
     index, start = _load_turns(app, db, table)
     last = table.row.length - 1
-    first = min(max(start, begin or 0), last)
+    first = start if begin is None else min(max(begin, start), last)
     if entry_number is None:
         entry_number = first if begin else last
     at = min(max(entry_number, first), last)
@@ -281,7 +281,7 @@ def load_frame(
 def load_past_stage(
     app: App, db: Connection, table: Snapshot, reader: Viewpoint, entry_number: int | None
 ) -> PastStage:
-    """Return the stage after entry `entry_number`, by default after the last one."""
+    """Return the stage after this entry; after the last one for None or a later number, and never before the game."""
     _, first = _load_turns(app, db, table)
     last = table.row.length - 1
     at = last if entry_number is None else min(max(entry_number, first), last)
@@ -314,13 +314,13 @@ def _make_narrator(table: Snapshot, reader: Viewpoint, view: Any = None) -> Narr
 def _make_scene(table: Snapshot, reader: Viewpoint, state: Any) -> Scene:
     """Make the scene of an earlier state as this reader saw it; nothing can be done in it."""
     view = table.game.view(state, reader.seat)
-    return Scene(table.game, view, list_players(table.names), reader.seat, (), reader.language)
+    return Scene(table.game, view, list_players(table.names), reader.seat, menu=(), language=reader.language)
 
 
 class TranscriptLine(Struct, frozen=True):
     """An entry of a transcript: its seat's player, its command, and sentences about its events.
 
-    The move is empty if this reader may not see it.
+    The player is empty if the server made the command; the move is empty if this reader may not see it.
     """
 
     seq: int
