@@ -242,12 +242,12 @@ def _strip_courtesy(line: str, words: Vocabulary) -> str:
     if parenthesis and not _has_negation(parenthesis[1], words) and not any(map(str.isdigit, parenthesis[1])):
         sentence = sentence[: parenthesis.start()]
     while True:
-        trimmed = sentence.rstrip(" .,;:!?-–—…)").casefold()
-        wishes = [wish for wish in _list_wishes(words) if trimmed.endswith(f" {wish}")]
+        trimmed = sentence.rstrip(" .,;:!?-–—…)")
+        wishes = [wish for wish in _list_wishes(words) if trimmed.casefold().endswith(f" {wish}")]
         if not wishes:
             return sentence
-        longest = max(wishes, key=len)
-        sentence = sentence[: len(trimmed) - len(longest)].rstrip(" ,;-–—")
+        word_count = len(max(wishes, key=len).split())  # words, because `casefold` changes the number of letters
+        sentence = " ".join(trimmed.split()[:-word_count]).rstrip(" ,;-–—")
 
 
 @functools.lru_cache(maxsize=256)

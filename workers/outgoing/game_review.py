@@ -87,14 +87,17 @@ def write_turning_point(draft: TableDraft, point: TurningPoint) -> str:
 
 def write_chance_balance(draft: TableDraft, story: Story) -> str:
     """Return how much each player won or lost by draws; empty if nothing was drawn."""
-    shares = [
-        f"{name} {round(100 * share):+d}\N{NO-BREAK SPACE}%".replace("-", "−")
-        for name, share in zip(draft.snapshot.names, story.luck, strict=False)
-    ]
+    shares = [f"{name} {_write_percent(share)}" for name, share in zip(draft.snapshot.names, story.luck, strict=False)]
     if not shares:
         return ""
     heading = draft.translator.gettext("Luck, in chances won by draws that could have gone otherwise:")
     return f"{heading} {', '.join(shares)}"
+
+
+def _write_percent(share: float) -> str:
+    """Return a share of one in per cent, with its sign: a true minus, and a space that breaks no line."""
+    number = f"{round(100 * share):+d}".replace("-", "−")
+    return f"{number}\N{NO-BREAK SPACE}%"
 
 
 class ChartLine(Struct, frozen=True):

@@ -58,6 +58,13 @@ def test_courtesy_and_numbers_are_no_obstacle(line: str, move: str) -> None:
     assert str(parse_move_line(line, MENU, make_vocabulary())) == move
 
 
+def test_a_wish_is_cut_behind_letters_that_fold_into_two() -> None:
+    menu = (Choice("figure", (("large", "road"), ("large", "city"))),)
+    vocabulary = move_words.make_vocabulary(catalogue.find("carcassonne"), ("Anna", "Berta"))
+    meaning = parse_move_line("Figur groß Straße, viel Glück", menu, vocabulary)
+    assert str(meaning) == "figure large road"
+
+
 def test_an_everyday_word_that_begins_like_a_command_does_not_stop_the_mail() -> None:
     menu = (*MENU, *make_menu("pause"))
     assert [parse_move_line(line, menu, make_vocabulary()) for line in ("Fair enough.", "Fair play!")] == [TALK, TALK]

@@ -2,12 +2,16 @@
 
 from itertools import pairwise
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from engine.story import ChancePoint, Story
 from service.text import drawing
 from service.text.drawing import list_players
+from service.text.languages import Translator
 from workers.outgoing import game_review
 from workers.outgoing.game_review import Chart
 
@@ -61,6 +65,13 @@ def test_names_never_lie_upon_each_other(count: int) -> None:
         assert all(below - above >= game_review.NAME_HEIGHT - 0.01 for (above, _), (below, _) in pairwise(rows))
         assert [number for _, number in rows] == sorted(numbers, reverse=True)
         assert rows[0][0] >= game_review.CHART_TOP
+
+
+def test_luck_has_a_true_minus_and_names_stay_as_they_are() -> None:
+    draft: Any = SimpleNamespace(snapshot=SimpleNamespace(names=("Anna-Lena", "Bert")), translator=Translator("en"))
+    story = Story((ChancePoint(3, (0.6, 0.4), (0.1, -0.1)),), ())
+    sentence = game_review.write_chance_balance(draft, story)
+    assert sentence.endswith("otherwise: Anna-Lena +10\N{NO-BREAK SPACE}%, Bert −10\N{NO-BREAK SPACE}%")
 
 
 def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:
