@@ -53,7 +53,8 @@ class AuditOutcome(Struct, frozen=True):
     """The outcome of one log; `lines` are for people, the rest is for programs.
 
     `entries` counts those of the log, `replayed` those whose moves were made again by the rules, and `proven` those
-    that are what was sealed. `ruled` says whether the rules of its game are installed.
+    that are what was sealed. `ruled` says whether the rules of its game are installed, `finding` is the fault in the
+    log or None, and `receipts` are the comparisons with receipts.
     """
 
     log: str

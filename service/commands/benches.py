@@ -91,7 +91,7 @@ def find_benches() -> dict[str, Bench]:
     return BENCHES
 
 
-ENTRIES = 1_000
+ENTRIES, REBUILT_GAMES, AUDITED_GAMES = 1_000, 9, 12
 REBUILT_MS = 10.0
 AUDIT_ENTRIES_A_S = 20_000.0
 PEER_MOVES_A_S = 7_000.0  # that the fastest peer reaches in memory, without a log or events
@@ -103,7 +103,7 @@ GAMES_S = 2.0  # how long games are played for each number of seats
 def rebuild() -> Iterator[Measure]:
     """Rebuild the position of a long log from its stored bytes, without a cache."""
     game = catalogue.find("kaiser")
-    logs = [[canonical_json.encode(entry) for entry in play_long_game(game, number)] for number in range(9)]
+    logs = [[canonical_json.encode(entry) for entry in play_long_game(game, number)] for number in range(REBUILT_GAMES)]
     milliseconds = [1_000 * _measure_seconds(_rebuild, game, stored) for stored in logs]
     yield Measure("rebuild a 1,000-entry game, cold", statistics.median(milliseconds), "ms", REBUILT_MS, at_most=True)
 
@@ -126,7 +126,7 @@ def _rebuild(game: Game, stored: Sequence[bytes]) -> record.Table:
 def audit() -> Iterator[Measure]:
     """Every check of finished logs, from the bytes of their files."""
     game = catalogue.find("kaiser")
-    files = [msgspec.json.encode(_play_short_game(game, number)) for number in range(12)]
+    files = [msgspec.json.encode(_play_short_game(game, number)) for number in range(AUDITED_GAMES)]
     rates = []
     for file in files:
         export = make_decoder(Export).decode(file)
@@ -216,7 +216,8 @@ def pages() -> Iterator[Measure]:
 @register_bench
 def replay() -> Iterator[Measure]:
     """Steps to random positions of long games, and the first step when nothing is kept in memory."""
-    for name, export in (("Kaiser", _play_game("kaiser", 3, {"rounds": 12})), ("Carcassonne", _play_longest_game(6))):
+    exports = {"Kaiser": _play_game("kaiser", 3, {"rounds": 12}), "Carcassonne": _play_longest_game(6)}
+    for name, export in exports.items():
         with _temporary_app() as app:
             visitor = Visitor(app)
             path = _import_game(app, export)

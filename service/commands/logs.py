@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from service.commands import terminal
 from service.commands.replay import load_log
@@ -135,16 +135,15 @@ def import_logs(args: Namespace) -> int:
     logs = [(file, _check_file(file)) for file in args.files]
     has_sound_log = any(not isinstance(log, Rejection) for _, log in logs)
     store = open_log_store(args.database, create=True) if has_sound_log else None
-    results = [{"file": file} | _import_log(store, log) for file, log in logs]
+    results = [_import_log(store, file, log) for file, log in logs]
     if args.json:
         terminal.print_json(results)
     for result in results:
-        file, why = result["file"], result.get("why")
-        if why:
-            terminal.print_error(why if file in why else f"{file}: {why}")
+        if result.why:
+            terminal.print_error(result.why if result.file in result.why else f"{result.file}: {result.why}")
         elif not args.json:
-            terminal.print_line(f"{file}: table {result['table']}")
-    verdicts = {result.get("verdict") for result in results}
+            terminal.print_line(f"{result.file}: table {result.table}")
+    verdicts = {result.verdict for result in results}
     if "refused" in verdicts:
         return WRONG
     return MISUSE if "unusable" in verdicts else FINE
@@ -155,6 +154,15 @@ class Rejection(Struct, frozen=True):
 
     why: str
     verdict: Literal["unusable", "refused"]
+
+
+class ImportResult(Struct, frozen=True, omit_defaults=True):
+    """The result for one file, as the JSON that the command prints: its new table, or why there is none."""
+
+    file: str
+    table: str = ""
+    why: str = ""
+    verdict: Literal["", "unusable", "refused"] = ""
 
 
 def _check_file(file: str) -> Export | Rejection:
@@ -175,14 +183,14 @@ def _check_file(file: str) -> Export | Rejection:
     return log
 
 
-def _import_log(store: LogStore | None, log: Export | Rejection) -> dict[str, str]:
-    """Import a log and return its table, or why it was rejected; the store may be missing only for a rejection."""
+def _import_log(store: LogStore | None, file: str, log: Export | Rejection) -> ImportResult:
+    """Import the log of a file, unless it was rejected; the store may be missing only for a rejection."""
     from engine.refusal import Refused
 
     if isinstance(log, Rejection):
-        return structs.asdict(log)
+        return ImportResult(file, why=log.why, verdict=log.verdict)
     assert store
     try:
-        return {"table": store.import_(log)}
+        return ImportResult(file, table=store.import_(log))
     except Refused as refused:
-        return {"why": str(refused), "verdict": "refused"}
+        return ImportResult(file, why=str(refused), verdict="refused")

@@ -145,7 +145,7 @@ def _parse_entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]
 
 
 def iter_moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
-    """Yield each entry, or only one, as the reader knew it."""
+    """Yield each entry, or only the one with the number `only`, as the reader knew it."""
     from service.text import drawing, narration
 
     names = [f"Seat {seat + 1}" for seat in range(log.seats)]

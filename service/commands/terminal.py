@@ -31,8 +31,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise Misuse with argparse's message, an example and where to read more."""
         example = f" For instance: {self.example}" if self.example else ""
-        ends = "" if message.endswith(("?", ".")) else "."
-        raise Misuse(f"{message}{ends}{example}; see: {self.prog} --help")
+        full_stop = "" if message.endswith(("?", ".")) else "."
+        raise Misuse(f"{message}{full_stop}{example}; see: {self.prog} --help")
 
     def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
         """Raise Misuse for words that this command does not know."""

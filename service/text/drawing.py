@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SPOT = re.compile(r'id="([^"]+)" class="spot"')
 VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
 
-# Okabe and Ito's colours, which colour-blind people can tell apart, each with an ink that is readable on it.
+# Okabe and Ito's colours, which colour-blind people can tell apart, each with a readable ink and with a shape.
 PALETTE = (
     ("#0072b2", "#ffffff", "circle"),
     ("#e69f00", "#1f1300", "square"),
@@ -135,7 +135,7 @@ class StagedBoard(Struct, frozen=True):
 
 
 def list_players(names: Sequence[str]) -> tuple[Player, ...]:
-    """Give each name, in the order of the seats, its colour and shape."""
+    """Give each name, in the order of the seats, its colour, ink and shape."""
     return tuple(Player(name, *PALETTE[seat % len(PALETTE)]) for seat, name in enumerate(names))
 
 

@@ -105,7 +105,7 @@ def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterato
     if mark:  # the text is HTML
         text = html.unescape(TAG.sub(_mark_tag, text))
     for match in _compile_pattern(start, mark).finditer(text):
-        length, head = filter(None, match.groups())  # those of the language that matched
+        length, head = filter(None, match.groups())  # each language has two groups: only those of one matched
         yield Receipt(head.lower(), int(length), source, table)
 
 

@@ -23,6 +23,7 @@ from service.text.rulebook import Manuscript, Section
 
 CODE = re.compile(r"`([^`]+)`")
 MAX_COMMON_CHARS = 40  # of a line that two languages may share; a longer one is not the same by chance
+QUOTED_CHARS = 60  # of an untranslated line
 TRANSLATIONS = tuple(language for language in LANGUAGES if language != SOURCE)
 
 
@@ -178,4 +179,6 @@ def _find_untranslated(key: str, original: str, translation: str) -> Iterator[st
     if not translation and original:
         yield f"{key} is empty."
     same = set(original.splitlines()) & set(translation.splitlines())
-    yield from (f"{key} is untranslated: “{line[:60]}”." for line in sorted(same) if len(line) > MAX_COMMON_CHARS)
+    yield from (
+        f"{key} is untranslated: “{line[:QUOTED_CHARS]}”." for line in sorted(same) if len(line) > MAX_COMMON_CHARS
+    )

@@ -185,6 +185,7 @@ class DevPage:
                 languages=LANGUAGES,
                 language=language,
                 seat_counts=seat_counts,
+                max_moves=MAX_MOVES,
                 seats=seats,
                 moves=moves,
                 version=self.version,
