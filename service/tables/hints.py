@@ -126,8 +126,10 @@ def _parse(row: Any) -> GoodMove | None:
     """Return the hint in a row; None if the game went on before one was found."""
     if row.move == NO_MOVE:
         return None
-    moves = tuple(map(Move.parse, row.move.split(SEPARATOR))) if row.move else ()
-    return GoodMove(row.id, row.length, moves[0] if moves else None, moves[1:])
+    if not row.move:
+        return GoodMove(row.id, row.length, move=None)
+    first, *following = map(Move.parse, row.move.split(SEPARATOR))
+    return GoodMove(row.id, row.length, first, then=tuple(following))
 
 
 # Thinking: for hints and for bots, in a process of its own

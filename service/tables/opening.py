@@ -251,7 +251,7 @@ def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:
             locked = append_command(locked, None, Move("bot", (str(number), secrets.token_hex(8))))
     for number, guest in enumerate(guests):
         if guest.status == "invited" and guest.nonce:
-            locked = seat_commands.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
+            locked = seat_commands.sit(locked, number, register.clean_nonce(guest.nonce, otherwise="word"))
 
 
 def _find_or_create_owners(db: Connection, guests: Sequence[Invitee], at: int, language: str) -> dict[str, int]:
