@@ -112,8 +112,11 @@ def make_turn(
 
 def make_offers(menu: Menu, narrator: Narrator, words: Sequence[str] = ()) -> tuple[Offer, ...]:
     """Return an offer for each verb of the menu; the words chosen so far, a verb and tokens, go into its offer."""
-    verb, tokens = (words[0], tuple(words[1:])) if words else ("", ())
-    return tuple(_make_offer(entry, narrator, tokens if entry.verb == verb else ()) for entry in menu)
+    offers = list[Offer]()
+    for entry in menu:
+        is_chosen = bool(words) and entry.verb == words[0]
+        offers.append(_make_offer(entry, narrator, tuple(words[1:]) if is_chosen else ()))
+    return tuple(offers)
 
 
 def can_begin(menu: Menu, words: Sequence[str]) -> bool:
@@ -186,7 +189,9 @@ def describe_move(move: Move, narrator: Narrator) -> str:
     """Return a whole move as people say it, such as “Travel: Kiev → Moscow”; no colon if one side of it is empty."""
     verb = narrator.label_verb(move.verb)
     tokens = " → ".join(narrator.label_token(move.verb, token) for token in move.args)
-    return f"{verb}{narrator.colon} {tokens}" if verb and tokens else verb or tokens
+    if verb and tokens:
+        return f"{verb}{narrator.colon} {tokens}"
+    return verb or tokens
 
 
 def make_labels(menu: Menu, narrator: Narrator) -> dict[str, dict[str, object]]:

@@ -161,7 +161,7 @@ class OrderPlanner(Struct, frozen=True):
 def list_branch_steps(
     link: str, branch: Branch, players: Sequence[Player], narrator: Narrator, length: int, step: int
 ) -> tuple[PlanStep, ...]:
-    """List the first `length` moves of a branch, which are possible; the page shows the branch after `step` of them."""
+    """List the first `length` moves of a branch, as far as they are possible; the page shows it after move `step`."""
     return tuple(
         PlanStep(
             number=number,

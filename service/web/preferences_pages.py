@@ -40,7 +40,7 @@ class SettingsForm(Struct, frozen=True):
     hour: str
     plain: bool
     language: str
-    remind: str
+    remind: str  # hours before a deadline, with spaces between them
     zone: str
     zone_is_guessed: bool  # whether a script may fill in the browser's zone
     quiet_from: str
@@ -58,7 +58,7 @@ class TableSettings(Struct, frozen=True):
     title: str
     names: str  # of the other players
     letters: str
-    plain: str
+    plain: str  # yes or no
 
 
 class PreferencesPage(Struct, frozen=True):
@@ -366,13 +366,15 @@ def _copy_form(form: Mapping[str, str]) -> SettingsForm:
 def _make_form(recipient: Recipient) -> SettingsForm:
     """Fill the form with the settings that are stored."""
     settings, calendar = recipient.settings, recipient.calendar
-    quiet_from, quiet_until = map(str, calendar.quiet or ("", ""))
+    quiet_from = quiet_until = ""
+    if calendar.quiet:
+        quiet_from, quiet_until = map(str, calendar.quiet)
     return SettingsForm(
         letters=settings.letters,
         hour=str(settings.hour),
         plain=settings.plain,
         language=recipient.language,
-        remind=" ".join(str(lead // HOUR_S) for lead in calendar.remind),
+        remind=" ".join(str(seconds // HOUR_S) for seconds in calendar.remind),
         zone=calendar.zone,
         zone_is_guessed=calendar.zone == "UTC",  # the default, which the person has hardly chosen
         quiet_from=quiet_from,

@@ -41,7 +41,8 @@ def from_replica(view: View) -> View:
     @functools.wraps(view)
     def call(**arguments: str) -> Any:
         has_replica = get_app().store.replica is not None
-        if has_replica and ("link" not in arguments or _is_over(arguments["link"])):
+        is_general = "link" not in arguments  # not about one table
+        if has_replica and (is_general or _is_over(arguments["link"])):
             with suppress(OperationalError, Refused):
                 return view(**arguments, replica=True)
         return view(**arguments, replica=False)

@@ -110,7 +110,7 @@ class FinalResult(Struct, frozen=True):
     is_shown: bool  # in the gallery
     missing: str  # names of those who have not agreed
     unproven: str  # names of those who cannot agree, because their address is not proven
-    name: str
+    name: str  # of the reader; empty for a spectator
 
     @property
     def is_won_by_reader(self) -> bool:
@@ -128,8 +128,10 @@ def is_shown_in_gallery(table: Snapshot) -> bool:
 
     The seat of a deleted player agrees to that, but not alone: a player who was not deleted has to agree too.
     """
-    is_wanted = any(seat.released and seat.person is not None for seat in table.seats)
-    return table.position.phase == "over" and is_wanted and all(seat.released for seat in list_seats_to_ask(table))
+    if table.position.phase != "over":
+        return False
+    has_player_agreed = any(seat.released and seat.person is not None for seat in table.seats)
+    return has_player_agreed and all(seat.released for seat in list_seats_to_ask(table))
 
 
 def list_seats_to_ask(table: Snapshot) -> list[SeatRow]:
@@ -159,7 +161,7 @@ def list_results(
             points = {source: sources[seat].get(source, 0) for source in colours}
             shares = tuple(_stack_shares(points, colours, best))
             lines = tuple(
-                SourceLine(label_source(source), number, colours[source]) for source, number in points.items() if number
+                SourceLine(label_source(source), gained, colours[source]) for source, gained in points.items() if gained
             )
         else:
             whole_bar = Share(0, max(round(100 * score / best, 1), 0), player.colour)
@@ -171,10 +173,10 @@ def list_results(
 def _stack_shares(points: Mapping[str, int], colours: Mapping[str, str], best: int) -> Iterator[Share]:
     """Yield the shares of the sources in a bar, one after the other; a source that cost points has none."""
     before = 0
-    for source, number in points.items():
-        if number > 0:
-            yield Share(round(100 * before / best, 2), round(100 * number / best, 2), colours[source])
-            before += number
+    for source, gained in points.items():
+        if gained > 0:
+            yield Share(round(100 * before / best, 2), round(100 * gained / best, 2), colours[source])
+            before += gained
 
 
 def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> ScoreChart:

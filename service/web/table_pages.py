@@ -99,7 +99,10 @@ def _cache(db: Connection, place: Place, page: TablePage) -> None:
 
 
 def _find_expiry(now: int, due_at: int | None) -> int:
-    """Return when the page says another time: tomorrow, or when a minute less is left until `due_at`, if it has any."""
+    """Return when the times on the page become wrong: at midnight (UTC), or when one minute less is left.
+
+    The page shows the minutes until `due_at`; None if the page has no deadline.
+    """
     tomorrow = now - now % DAY_S + DAY_S
     if due_at is None or due_at <= now:
         return tomorrow

@@ -249,7 +249,7 @@ def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | Non
 
 
 def make_scene(place: Place, table: Snapshot, menu: Menu = (), planned: tuple[str, ...] = ()) -> Scene:
-    """Return the board as this seat, or a spectator, sees it."""
+    """Return the board as this seat, or a spectator, sees it; `planned` are the words of ordered moves."""
     return Scene(
         game=table.game,
         view=table.game.view(table.position.state, place.seat),

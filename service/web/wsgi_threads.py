@@ -66,10 +66,11 @@ class ThreadedWsgi:
 
     def _call(self, environ: dict[str, Any]) -> tuple[int, Headers, bytes]:
         """Call the WSGI application and return status, headers and content."""
-        started: list[Any] = []
+        status_line, given = "", list[tuple[str, str]]()
 
         def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
-            started[:] = [status, headers]
+            nonlocal status_line, given
+            status_line, given = status, headers
 
         chunks = self._wsgi_app(environ, start_response)
         try:
@@ -77,7 +78,6 @@ class ThreadedWsgi:
         finally:
             if hasattr(chunks, "close"):
                 chunks.close()
-        status_line, given = started
         status, headers = int(status_line.split()[0]), [(name.lower(), value) for name, value in given]
         if status not in WITHOUT_BODY and environ["REQUEST_METHOD"] != "HEAD":
             headers = [(name, value) for name, value in headers if name != "content-length"]
