@@ -42,7 +42,11 @@ POSTMASTER = re.compile(r"mailer-daemon|postmaster|mail delivery", re.IGNORECASE
 
 
 class BounceReport(Struct, frozen=True):
-    """A bounce report: whether the mail server has given up, and why the letter was not delivered."""
+    """What a mail server says about a letter (RFC 3464).
+
+    `action` is `failed` if it has given up, `status` is a code such as 5.1.1, empty if there is none, and `diagnosis`
+    has its reason in words.
+    """
 
     action: str
     status: str
@@ -81,11 +85,12 @@ def process_bounce(app: App, raw: bytes, recipient: str, envelope_sender: str) -
 def _parse_letter_number(app: App, recipient: str) -> int:
     """The number of the letter that came back; raise Ignored unless the proof in its bounce address is right."""
     address = BOUNCE_ADDRESS.match(recipient)
-    number = int(address["letter"]) if address else 0
-    own = app.links.make_bounce_address(number)
-    if address is None or not hmac.compare_digest(own.encode(), address["name"].lower().encode()):
-        raise Ignored("This address was never that of a letter.")
-    return number
+    if address is not None:
+        number = int(address["letter"])
+        own = app.links.make_bounce_address(number)
+        if hmac.compare_digest(own.encode(), address["name"].lower().encode()):
+            return number
+    raise Ignored("This address was never that of a letter.")
 
 
 def _is_permanent(report: BounceReport) -> bool:

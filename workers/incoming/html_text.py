@@ -113,7 +113,9 @@ def _parse_colour(text: str) -> str:
         parts = re.findall(r"\d{1,3}", plain)
         return "#" + "".join(f"{int(part):02x}" for part in parts)
     short = re.fullmatch(r"#([0-9a-f])([0-9a-f])([0-9a-f])", plain)
-    return "#" + "".join(2 * digit for digit in short.groups()) if short else COLOUR_NAMES.get(plain, plain)
+    if short:
+        return "#" + "".join(2 * digit for digit in short.groups())
+    return COLOUR_NAMES.get(plain, plain)
 
 
 def _list_hidden_names(sheets: Iterable[str]) -> frozenset[str]:

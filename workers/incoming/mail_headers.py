@@ -150,7 +150,10 @@ def parse_message(raw: bytes) -> Message:
 
 
 def check_sender(headers: MailHeaders, envelope_sender: str, player_address: str, settings: Settings) -> None:
-    """Raise Ignored unless the mail is from the player's address and was written by a person."""
+    """Raise Stranger for a mail from another address than the player's, and Ignored for one of a program.
+
+    Also raise Ignored if the settings ask for a proof of the address, and there is none.
+    """
     refuse_own_letters(headers, settings)
     refuse_automatic(headers, envelope_sender)
     address = find_sender(headers)
@@ -165,8 +168,8 @@ def refuse_own_letters(headers: MailHeaders, settings: Settings) -> None:
     if receipts.TABLE_HEADER in headers or any(_is_letter_id(one, settings) for one in headers.list_ids("Message-ID")):
         raise Ignored("This is a letter of our own.")
     if "List-Id" in headers:
-        own = f".{settings.mail_host.casefold()}>" in headers.get("List-Id").casefold()
-        raise Ignored("This is a letter of our own." if own else "This mail went to many.")
+        is_own_list = f".{settings.mail_host.casefold()}>" in headers.get("List-Id").casefold()
+        raise Ignored("This is a letter of our own." if is_own_list else "This mail went to many.")
 
 
 def _is_letter_id(message_id: str, settings: Settings) -> bool:
@@ -206,12 +209,17 @@ def normalize_address(address: str) -> str:
 
 
 def is_authenticated(headers: MailHeaders, address: str, trusted: str) -> bool:
-    """Return whether SPF, DKIM or DMARC passed for the sender's domain, by the topmost result of the trusted host."""
+    """Return whether SPF, DKIM or DMARC passed for the sender's domain, by the topmost header of the trusted host.
+
+    The sender may have written the headers below that. If no host is trusted, nothing has passed.
+    """
+    if not trusted:
+        return False
     domain = address.rpartition("@")[2].casefold()
     for header in headers.list_values("Authentication-Results"):
         host, *results = _remove_comments(header).split(";")
-        if trusted and host.split()[:1] == [trusted.casefold()]:  # a version may follow the host
-            return any(_is_pass(result, domain) for result in results)  # one below may be the sender's own
+        if host.split()[:1] == [trusted.casefold()]:  # a version may follow the host
+            return any(_is_pass(result, domain) for result in results)
     return False
 
 
