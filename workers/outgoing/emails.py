@@ -207,7 +207,10 @@ def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, 
 
 
 def _format_mailto(request: LetterRequest, content: LetterContent) -> str:
-    """Return the second way to unsubscribe, for mail programs without the first: an answer that says so."""
+    """Return the second way to unsubscribe, for mail programs without the first: an answer that says so.
+
+    It has the comma before it; it is empty for a letter that cannot be answered so.
+    """
     if not (request.table and content.reply_to):  # a digest belongs to no single table, and cannot be answered so
         return ""
     mark = content.subject.rpartition("[")[2].rstrip("]")  # names the seat where all answers go to one address
@@ -293,7 +296,10 @@ class Envelope(Struct, frozen=True):
 
 
 def make_envelope(message: EmailMessage, sender: str, recipient: str) -> Envelope:
-    """Return a letter as it is sent; raise ValueError for an address that would be more than one in a session."""
+    """Return a letter as it is sent; raise ValueError for an address with a character that SMTP does not take.
+
+    A line break in an address, for instance, would begin another command.
+    """
     for address in (sender, recipient):
         if not address.isascii() or not address.isprintable():
             raise ValueError(f"no address for SMTP: {address!r}")
@@ -330,11 +336,12 @@ def _send_pipelined(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Resu
         for envelope, following in zip_longest(envelopes, envelopes[1:]):  # None follows the last
             if not awaits_content:  # it is the first letter, or the one before was refused
                 awaits_content = True
-                _begin(server, envelope, after=refusal)
+                _begin(server, envelope, is_after_refusal=refusal is not None)
             refusal = _read_replies(server, envelope)
             awaits_content = refusal is None and following is not None
             if refusal is None:
-                server.send(_write_content(envelope) + (_write_commands(server, following) if following else b""))
+                next_commands = _write_commands(server, following) if following else b""
+                server.send(_write_content(envelope) + next_commands)
                 refusal = _read_verdict(server)
             yield refusal
     finally:
@@ -342,10 +349,10 @@ def _send_pipelined(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Resu
             server.close()
 
 
-def _begin(server: smtplib.SMTP, envelope: Envelope, after: Refusal | None) -> None:
-    """Send the commands for a letter; the server first forgets the letter before if it has refused that."""
-    server.send((RESET if after else b"") + _write_commands(server, envelope))
-    if after:
+def _begin(server: smtplib.SMTP, envelope: Envelope, is_after_refusal: bool) -> None:
+    """Send the commands for a letter; after a refused letter, let the server forget that one first."""
+    server.send((RESET if is_after_refusal else b"") + _write_commands(server, envelope))
+    if is_after_refusal:
         server.getreply()
 
 
@@ -367,16 +374,18 @@ def _read_replies(server: smtplib.SMTP, envelope: Envelope) -> Refusal | None:
 
     A refusal of the sender, which concerns all letters, is raised; other refusals are returned.
     """
-    mail, recipient, data = (server.getreply() for _ in range(3))  # each a code and a text
-    wants_content = data[0] == START_OF_CONTENT
-    if mail[0] != MAIL_ACCEPTED:
-        raise smtplib.SMTPSenderRefused(*mail, envelope.sender)
-    if recipient[0] not in RECIPIENT_ACCEPTED:
+    sender_code, sender_text = server.getreply()
+    recipient_code, recipient_text = server.getreply()
+    data_code, data_text = server.getreply()
+    wants_content = data_code == START_OF_CONTENT
+    if sender_code != MAIL_ACCEPTED:
+        raise smtplib.SMTPSenderRefused(sender_code, sender_text, envelope.sender)
+    if recipient_code not in RECIPIENT_ACCEPTED:
         if wants_content:  # though the letter has no recipient: RFC 2920, 3.1
             server.send(END_OF_CONTENT)
             server.getreply()
-        return smtplib.SMTPRecipientsRefused({envelope.recipient: recipient})
-    return None if wants_content else smtplib.SMTPDataError(*data)
+        return smtplib.SMTPRecipientsRefused({envelope.recipient: (recipient_code, recipient_text)})
+    return None if wants_content else smtplib.SMTPDataError(data_code, data_text)
 
 
 def _read_verdict(server: smtplib.SMTP) -> Refusal | None:

@@ -187,5 +187,8 @@ def find_end_of_quiet_hours(app: App, owed: OwedNotice) -> int | None:
     """Return when the reader's quiet hours end; None outside of them, or if the reader's deadline comes first."""
     now, deadline = app.now(), owed.deadline
     until = timing.find_next_letter_time(now, owed.calendar)
-    too_late = deadline is not None and deadline <= until
-    return until if until > now and not too_late else None
+    if until <= now:
+        return None
+    if deadline is not None and deadline <= until:
+        return None
+    return until
