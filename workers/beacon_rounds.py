@@ -69,7 +69,7 @@ def _load(app: App, table: str) -> Snapshot:
 
 
 def _draw(app: App, table: str, rounds: BeaconRounds) -> None:
-    """Give the table its round, or ask again later; a game that begins with it gets its players' vacations then."""
+    """Give the table its round, or ask again later; if the game begins with it, announce the players' vacations."""
     snapshot = _load(app, table)
     beacon, waiting = snapshot.position.beacon, snapshot.position.waiting_command
     signature = rounds.find_signature(beacon, waiting.round) if beacon and waiting else None

@@ -188,9 +188,9 @@ def _move(app: App, place: Place) -> None:
 
 
 def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> frozenset[Move] | None:
-    """The moves that were refused at this position; None while one waits, and for a pause after each refusal.
+    """The moves that were refused at this position; None while one waits, and during a pause after a refusal.
 
-    `submit` makes the keys of these submissions from the length of the log.
+    The pause doubles with each refusal. `submit` makes the keys of these submissions from the length of the log.
     """
     own = (submissions.c.table == place.table, submissions.c.seat == place.seat, submissions.c.source == "bot")
     rows = db.execute(select(submissions).where(*own, submissions.c.key.startswith(f"{length}/"))).all()

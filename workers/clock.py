@@ -113,7 +113,10 @@ class Ticker:
             self._quiet_version = version
 
     def wait_while_quiet(self) -> bool:
-        """Wait while the server is quiet, and return True; False if it is not, or as soon as it writes something."""
+        """Wait while the server is quiet, at most MAX_QUIET_WAIT_S, and return True.
+
+        Return False at once if the server is not quiet, or as soon as it writes something.
+        """
         if not self._quiet_until:
             return False
         seconds = max(0.0, min(MAX_QUIET_WAIT_S, self._quiet_until - self._app.now()))
@@ -139,7 +142,7 @@ def tick(app: App) -> bool:
     for step in (wake_workers, remind, expire, delete_old_mails, delete_old_deliveries):
         _try(step.__name__, partial(step, app, due))
     app.metrics.flush()
-    return any(structs.astuple(due))
+    return any(structs.astuple(due))  # whether a field is neither empty nor False
 
 
 def _try(step: str, work: Callable[[], Result]) -> Result | None:
@@ -188,7 +191,10 @@ def remind(app: App, due: DueWork) -> None:
 
 
 def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
-    """Owe a reminder and set the time of the next one; each reminder of a turn is a letter of its own."""
+    """Owe a reminder and set the time of the next one.
+
+    Each reminder of a turn is a letter of its own: the kind of a later one has the number of those before it.
+    """
     still_due = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
     calendar = timing.parse_calendar(seat.calendar or "")
     leads = timing.list_reminder_leads(seat.clock_left, calendar, app.settings.reminder)
@@ -196,9 +202,9 @@ def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
         return  # a move is being judged there, or another clock was quicker
     next_at = timing.find_next_reminder(seat.due_at, leads, app.now())
     db.execute(update(seats).where(*still_due).values(remind_at=next_at))
-    reminder_times = [seat.due_at - lead for lead in leads]  # of this turn
-    earlier = sum(time < seat.remind_at for time in reminder_times)
-    kind = f"reminder/{earlier}" if earlier else "reminder"
+    times_of_turn = [seat.due_at - lead for lead in leads]
+    earlier_times = [time for time in times_of_turn if time < seat.remind_at]
+    kind = f"reminder/{len(earlier_times)}" if earlier_times else "reminder"
     letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": kind}
     is_same_letter = (letters.c[name] == value for name, value in letter.items())
     if db.execute(select(letters.c.id).where(*is_same_letter)).first() is None:

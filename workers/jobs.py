@@ -149,7 +149,7 @@ def process_claimed(
     """Claim rows and process them in one transaction; return them. With `table`, only its first row is claimed.
 
     What `process` returns is called after the commit. If several rows fail together, each is tried alone. A row that
-    fails alone stays in line, and its table is added to `skipped`.
+    fails alone stays in line, and its table is added to `skipped`. If no row could be claimed, the error is raised.
     """
     rows: Sequence[Row] = ()
     try:
@@ -184,10 +184,11 @@ def _skip(table: str, error: Exception, skipped: set[str]) -> None:
 
 
 def try_table(table: str, work: Callable[[], object], failure: str, **words: object) -> bool:
-    """Do one table's work; its error is logged and does not stop the work for other tables.
+    """Do one table's work; its error is logged as `failure` with `words`, and does not stop the work for other tables.
 
-    Return False if the work itself failed; a table that is locked or waits for its game is tried again by itself. Raise
-    the error of a database that is unavailable: the work for other tables would fail, too.
+    Return False if the work itself failed; True if it was done, or has to wait because the table is locked, its game is
+    not installed, or the database refused it. Raise the error of a database that is unavailable: the work for other
+    tables would fail, too.
     """
     try:
         work()

@@ -68,13 +68,13 @@ class SecondProcess:
         return result
 
     def has_started(self) -> bool:
-        """Return whether the process is ready for work."""
+        """Return whether work can be sent without a wait for the start; True, too, if the process has died."""
         if not self._has_started and self._in_use.acquire(blocking=False):
             try:
                 if self._connection.poll():
                     self._await_start()
             except (OSError, EOFError):
-                return True  # it has died: the next work finds that out
+                return True  # the next work finds out that it has died
             finally:
                 self._in_use.release()
         return self._has_started
@@ -177,9 +177,9 @@ start, stop, end_if_quiet = POOL.start, POOL.stop, POOL.end_if_quiet
 run, run_if_started, list_pids = POOL.run, POOL.run_if_started, POOL.list_pids
 
 
-def serve(number: int) -> None:
+def serve(file_descriptor: int) -> None:
     """Do the work that comes over this connection until it closes; the life of the second process."""
-    connection, works = Connection(number), SimpleQueue[bytes]()
+    connection, works = Connection(file_descriptor), SimpleQueue[bytes]()
     path, packages = connection.recv()
     sys.path[:] = path
     catalogue.allow(packages)

@@ -165,7 +165,7 @@ def run_worker(app: App, job: str) -> None:
 def run_each(names: Sequence[str], prepare: Prepare) -> None:
     """Prepare and do the work of each name in a process of its own, until a signal comes.
 
-    A process that dies at work is replaced. If a process cannot be prepared, all of them end.
+    A process that dies at work is replaced. If a process cannot be prepared, end all of them and raise Refused.
     """
     running: dict[str, multiprocessing.process.BaseProcess] = {}
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -81,7 +81,10 @@ def is_waiting(app: App) -> bool:
 
 
 def judge_batch(app: App, skipped: set[str] | None = None) -> StepResult:
-    """Judge up to BATCH_SIZE submissions in one transaction."""
+    """Judge up to BATCH_SIZE submissions in one transaction, except those to skipped tables.
+
+    A table whose submission failed alone is added to `skipped`.
+    """
     skipped = set() if skipped is None else skipped
     claims = process_claimed(
         app, claim_submissions, skipped, _judge_claimed, _handle_failure, lock_timeout=SHORT_LOCK_TIMEOUT
@@ -147,7 +150,8 @@ def _judge_suspects(app: App, claims: Sequence[ClaimedSubmission]) -> None:
 def _handle_failure(app: App, claims: Sequence[ClaimedSubmission], error: Exception) -> None:
     """Refuse a submission that failed alone; if the database failed, restore the number of tries instead.
 
-    Verdicts that are stored already stay as they are.
+    Several that failed together are left as they are, because each is judged alone next. Verdicts that are stored
+    already stay as they are, too.
     """
     with suppress(OperationalError), app.store.writing() as db:
         if isinstance(error, OperationalError):
