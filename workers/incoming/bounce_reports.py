@@ -42,7 +42,7 @@ POSTMASTER = re.compile(r"mailer-daemon|postmaster|mail delivery", re.IGNORECASE
 
 
 class BounceReport(Struct, frozen=True):
-    """What a mail server says about a letter (RFC 3464).
+    """A report of a mail server about a letter (RFC 3464).
 
     `action` is `failed` if it has given up, `status` is a code such as 5.1.1, empty if there is none, and `diagnosis`
     has its reason in words.
