@@ -15,8 +15,7 @@ from engine.canonical_json import make_decoder
 from service.app import App
 from service.internet.safe_http import ForbiddenAddress, HttpAnswer, Unreachable
 from service.notify.channels import Notice, SenderAnswer
-from service.notify.webhooks import HookOutcome
-from service.numbers import parse_int
+from service.notify.webhooks import HookOutcome, parse_pause
 from service.settings import DAY_S
 from service.store.channel_queries import ChannelRow
 from service.store.push_keys import (
@@ -174,11 +173,11 @@ def send(app: App, channel: ChannelRow, notice: Notice) -> SenderAnswer:
     """Send a notice to a browser."""
     try:
         answer = _post(app, channel, notice)
-    except ForbiddenAddress as refusal:
-        return SenderAnswer("gone", str(refusal))
+    except ForbiddenAddress as refusal:  # a wrong answer of a name server passes: the subscription stays
+        return SenderAnswer("refused", str(refusal))
     except Unreachable as error:
         return SenderAnswer("retry", str(error))
-    return judge_answer(answer)
+    return judge_answer(answer, app.now())
 
 
 def _post(app: App, channel: ChannelRow, notice: Notice) -> HttpAnswer:
@@ -207,10 +206,10 @@ def try_out(app: App, channel: ChannelRow, language: str) -> HookOutcome:
         answer = _post(app, channel, notice)
     except (ForbiddenAddress, Unreachable) as error:
         return HookOutcome("retry", status=0, text=str(error), why=Sentence.from_refusal(error))
-    return HookOutcome(judge_answer(answer).outcome, answer.status, answer.text)
+    return HookOutcome(judge_answer(answer, app.now()).outcome, answer.status, answer.text)
 
 
-def judge_answer(answer: HttpAnswer) -> SenderAnswer:
+def judge_answer(answer: HttpAnswer, now: int) -> SenderAnswer:
     """Return what a push service's answer means."""
     why = f"{answer.status} {answer.text[:MAX_REASON_CHARS]}".strip()
     if answer.status in GONE_STATUSES:
@@ -218,6 +217,5 @@ def judge_answer(answer: HttpAnswer) -> SenderAnswer:
     if 200 <= answer.status < 300:
         return SenderAnswer("sent")
     if answer.status == 429 or answer.status >= 500:
-        pause_s = parse_int(answer.headers.get("retry-after", ""), DAY_S)
-        return SenderAnswer("retry", why, pause_s or 0)  # None if it names no time of at most a day
+        return SenderAnswer("retry", why, parse_pause(answer.headers.get("retry-after", ""), now))
     return SenderAnswer("refused", why)

@@ -1,6 +1,7 @@
 """Web push: encrypted as RFC 8291 says, signed as RFC 8292 says, and told from the answers of push services."""
 
 import json
+from email.utils import formatdate
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy import update
 
 from service import timing
 from service.app import App
+from service.internet.safe_http import HttpAnswer
 from service.notify import channels, web_push
 from service.notify.channels import NewChannel, Notice
 from service.settings import DAY_S
@@ -158,6 +160,25 @@ def test_a_subscription_that_is_gone_is_deleted(app: App, service: Receiver, moo
     give_turn(app, mover, waiting)
     channel_deliveries.run()
     assert apps.run_query(app, channels.list_own, find_person(app, waiting)) == []
+
+
+def test_a_name_that_leads_into_the_own_network_once_ends_no_subscription(app: App, service: Receiver) -> None:
+    mover, waiting = subscribe(app, service, Browser())
+    public_client = app.client
+    app.client = receivers.client(resolve=lambda _: ["10.0.0.1"], is_allowed=lambda _: False)
+    give_turn(app, mover, waiting)
+    channel_deliveries.run()
+    app.client = public_client
+    assert list_outcomes(app)[0].startswith("refused: localhost is not on the public Internet")
+    assert find_channel(app, waiting).failures == 1
+
+
+def test_a_push_service_may_name_a_day_or_more_and_a_moment() -> None:
+    now = apps.NOON
+    moment = formatdate(now + 100, usegmt=True)
+    for header, pause_s in (("120", 120), ("90000", 86_400), (moment, 100), ("soon", 0)):
+        answer = web_push.judge_answer(HttpAnswer(429, b"", {"retry-after": header}), now)
+        assert (answer.outcome, answer.pause_s) == ("retry", pause_s)
 
 
 @pytest.mark.parametrize("mood", ["429", "503", "cut"])
