@@ -131,7 +131,8 @@ def _check_head(export: Export, finding: Finding | None) -> Finding | None:
 def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
     """Check the digest, the draws and the move of each entry; return the first fault and how many entries are right."""
     history = [Table()]  # the table before each entry
-    key, decode = b"", log.make_entry_decoder(game).decode
+    key = b""
+    decode = log.make_entry_decoder(game).decode
     for number, exported in enumerate(export.entries):
         entry = _open_entry(decode, number, exported, seed)
         if isinstance(entry, Finding):

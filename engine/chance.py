@@ -44,7 +44,8 @@ class Chance(Struct, eq=False):
 
     def shuffle(self, label: str, items: Iterable[Item]) -> tuple[Item, ...]:
         """Return the items in a new order, drawn one after the other."""
-        left, order = list(items), []
+        left = list(items)
+        order = []
         while len(left) > 1:
             order.append(left.pop(self._draw_index(label, left)))
         return (*order, *left)

@@ -167,7 +167,10 @@ def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Outc
 
     A game's `advance` only saves time: it returns the same events and state as `upkeep` and `evolve` do one by one.
     """
-    events, upkeep, evolve, advance = list(first), game.upkeep, game.evolve, getattr(game, "advance", None)
+    events = list(first)
+    upkeep = game.upkeep
+    evolve = game.evolve
+    advance = getattr(game, "advance", None)
     for event in first:
         state = evolve(state, event)
     for _ in range(MAX_FORCED_EVENTS):

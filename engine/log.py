@@ -175,7 +175,8 @@ def _check_entries(export: Export) -> Iterator[FormatFault]:
     """Check each entry by itself, and their order; a caller that goes on after a fault may meet an error."""
     if not export.entries:
         yield FormatFault(0, "The log has no entries.")
-    is_hash, before = HASH.fullmatch, 0
+    is_hash = HASH.fullmatch
+    before = 0
     for number, exported in enumerate(export.entries):
         entry = exported.entry
         if type(entry.get("seq")) is not int or entry["seq"] != number:

@@ -256,7 +256,9 @@ def parse_partial(menu: Menu, words: Sequence[str], spell: Spell = lambda token:
 
 def _parse_choice(entry: Choice, words: Sequence[str], spell: Spell) -> PartialMove:
     """Match word after word; `left` are the options that begin with the tokens that were chosen."""
-    left, chosen, start = list(entry.options), list[str](), 0
+    left = list(entry.options)
+    chosen = list[str]()
+    start = 0
     while start < len(words):
         following = _list_tokens(left, len(chosen))
         token, used = _match_next(words, start, following, spell)
@@ -277,7 +279,9 @@ def _list_tokens(options: Sequence[tuple[str, ...]], place: int) -> tuple[str, .
 
 def _parse_subset(entry: Subset, words: Sequence[str], spell: Spell) -> PartialMove:
     """Match the words in any order; `left` are the items that were not chosen."""
-    left, chosen, start = list(entry.items), list[str](), 0
+    left = list(entry.items)
+    chosen = list[str]()
+    start = 0
     while start < len(words):
         token, used = _match_next(words, start, list(dict.fromkeys(left)), spell)
         if token is None:

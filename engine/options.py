@@ -56,7 +56,9 @@ def describe(options: type[Struct]) -> tuple[Option, ...]:
 
 def _describe_field(field: inspect.Field) -> Option:
     """Return the option of one field, by its type: a switch, one of some words, or a number with bounds."""
-    kind, about, title = field.type, "", ""
+    kind = field.type
+    about = ""
+    title = ""
     if isinstance(kind, inspect.Metadata):
         schema = kind.extra_json_schema or {}
         about, title = str(schema.get("description", "")), str(schema.get("title", ""))

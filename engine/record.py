@@ -193,13 +193,15 @@ def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> T
     """Return the table after these events of one entry; an event of the game ends a request for an undo."""
     if not events:
         return table
-    state, has_moved = table.state, False
+    state = table.state
+    has_moved = False
     for event in events:
         if type(event) in TABLE_EVENTS:
             table = _evolve_table(game, replace(table, state=state), event, rewind)
             state = table.state
         else:
-            state, has_moved = game.evolve(state, event), True
+            state = game.evolve(state, event)
+            has_moved = True
     return replace(table, state=state, undo_request=None if has_moved else table.undo_request)
 
 

@@ -151,7 +151,8 @@ def play_to_last(scenario: Scenario, game: Game | None = None) -> ScenarioMoment
 
 def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token: (token,)) -> Trial:
     """Make the move that this text means instead of the last one; raise Refused if the rules do not allow it."""
-    moment, step = play_to_last(scenario), scenario.steps[-1]
+    moment = play_to_last(scenario)
+    step = scenario.steps[-1]
     rig = Rig(step.rig, Rig(scenario.rig, _make_source(scenario.title)))
     move = menus.parse_move(moment.game.menu(moment.state, step.seat), text, spell)
     outcome = games.play(moment.game, moment.state, step.seat, move, Chance(rig))

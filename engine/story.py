@@ -136,7 +136,8 @@ def _compute_luck(game: Game, transition: _Transition, evaluate: Evaluator, redr
 
 def _draw_again(game: Game, transition: _Transition, seed: int) -> Any:
     """Return the position after the same command with other draws."""
-    entry, chance = transition.entry, chances.make_from_seed(seed)
+    entry = transition.entry
+    chance = chances.make_from_seed(seed)
     return tables.play(game, transition.before, entry.seat, Move.parse(entry.move or ""), chance).table.state
 
 
@@ -170,7 +171,9 @@ def _sort_by_gain(points: list[TurningPoint]) -> list[TurningPoint]:
 
 def _find_mistake(game: Game, transition: _Transition) -> TurningPoint | None:
     """Return a better move than that of this entry, judged by what its seat could know; None if there is none."""
-    state, seq, seat = transition.before.state, transition.entry.seq, log.find_mover(transition.entry)
+    state = transition.before.state
+    seq = transition.entry.seq
+    seat = log.find_mover(transition.entry)
     command = transition.before.waiting_command or transition.entry  # a move that waited for its draws came earlier
     if seat is None or command.seat is None or command.move is None:  # without a seat, the server made the move
         return None

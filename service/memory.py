@@ -105,5 +105,6 @@ class MemoryReleaser:
         if now < self._next_at or work_s < WORK_S:
             return False
         release_memory()
-        self._worked_before_s, self._next_at = time.process_time(), now + PAUSE_S
+        self._worked_before_s = time.process_time()
+        self._next_at = now + PAUSE_S
         return True

@@ -144,7 +144,9 @@ class Outage:
         now = time.monotonic()
         with self._lock:
             if self.since is None:  # the first failure of an outage is logged at once
-                self.since, self._logged_at, self._failures = now, float("-inf"), 0
+                self.since = now
+                self._logged_at = float("-inf")
+                self._failures = 0
             self._failures += 1
             if now < self._logged_at + REPEAT_AFTER_S:
                 return

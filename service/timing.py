@@ -134,7 +134,8 @@ def list_absences(calendar: Calendar) -> list[tuple[int, int]]:
             last_begin, last_end = absences[-1]
             if begin <= last_end:
                 absences.pop()
-                begin, end = last_begin, max(last_end, end)
+                begin = last_begin
+                end = max(last_end, end)
         absences.append((begin, end))
     return absences
 

@@ -204,7 +204,8 @@ def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> 
 
 def choose(app: App, snapshot: Snapshot, seat: int, refused: frozenset[Move] = frozenset()) -> Move:
     """Choose a move that was not refused, with a bot of this seat's level; its seed can be checked after the game."""
-    meta, level_name = snapshot.game.META, snapshot.seats[seat].level or "normal"
+    meta = snapshot.game.META
+    level_name = snapshot.seats[seat].level or "normal"
     level = hints.find_level(level_name, app.settings)
     seed = hints.make_seed(b"depesche bot 1", snapshot.row.seed, b"%d/%d" % (snapshot.position.length, seat))
     with app.metrics.measure_time("thinking_seconds", level_name):

@@ -100,7 +100,8 @@ def empty_queue(queue: str, step: Callable[[App], StepResult], is_waiting: Calla
     Work that waits although the step finds none is at tables that another transaction holds: it is tried again for a
     moment, and later when the clock wakes us.
     """
-    app, until = get_app(), time.monotonic() + WORK_MAX_S
+    app = get_app()
+    until = time.monotonic() + WORK_MAX_S
     try:
         while not is_stopping() and _do_step(app, step, is_waiting):
             if time.monotonic() >= until:
@@ -123,7 +124,8 @@ def _do_step(app: App, step: Callable[[App], StepResult], is_waiting: Callable[[
 
 def _wait_for_lock(app: App, step: Callable[[App], StepResult], is_waiting: Callable[[App], bool]) -> bool:
     """Repeat the step for a moment, with growing pauses, while work waits; return whether it found work."""
-    until, pause = time.monotonic() + LOCK_WAIT_S, FIRST_PAUSE_S
+    until = time.monotonic() + LOCK_WAIT_S
+    pause = FIRST_PAUSE_S
     while is_waiting(app) and time.monotonic() < until:
         if step(app):  # also work that came just now
             return True

@@ -169,7 +169,8 @@ def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, chan
     The score counts at once, and after the rules have gone on: lucky draws must not hide a debt. `deal` imagines what
     the seat cannot know, and `chance` what is drawn.
     """
-    game, allowed = search.game, min(0, search.score)
+    game = search.game
+    allowed = min(0, search.score)
     state = search.redeal(deal)
     moved = games.fold(game, game.decide(state, seat, move, chance), state)
     after = games.settle(game, moved, first=(), chance=chance).state

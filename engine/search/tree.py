@@ -38,12 +38,15 @@ class Search:
         self.game = game
         self.seat = seat
         standing = game.standing(state)
-        self.seats, self.score = len(standing), standing[seat].score
+        self.seats = len(standing)
+        self.score = standing[seat].score
         self.random = Random(seed)  # noqa: S311 - imagined games need no cryptography
         self._state = state
         self._seed = seed
-        self._moves_played, self._evaluations = 0, evaluations
-        self._started_at, self._seconds = time.thread_time(), seconds
+        self._moves_played = 0
+        self._evaluations = evaluations
+        self._started_at = time.thread_time()
+        self._seconds = seconds
 
     @property
     def used_evaluations(self) -> float:
@@ -148,7 +151,9 @@ def _weigh_items(items: range, size: int, evaluate_items: Callable[[set[int]], f
     The base is the first `size` items. An item outside is exchanged for the first item, and an item of the base for
     the spare one, the first outside: that exchange loses the weight of the item and gains that of the spare one.
     """
-    base, first, spare = set(items[:size]), 0, size
+    base = set(items[:size])
+    first = 0
+    spare = size
     base_share = evaluate_items(base)
     weights = {item: evaluate_items(base - {first} | {item}) - base_share for item in items[size:]}
     weights[first] = 0.0

@@ -109,7 +109,8 @@ def correct_address(app: App, link: str, text: str) -> None:
         seat = queries.find_organiser(sitting)
         if seat is None or seat != place.seat or row is None or not row.awaits_confirmation:
             raise Refused("This address is confirmed already, or is not yours to change.")
-        own, others = sitting[seat], [one for one in sitting if one.seat != seat]
+        own = sitting[seat]
+        others = [one for one in sitting if one.seat != seat]
         person = register.find_or_create_person(connection, address, own.name, app.now())
         if any(other.person == person and other.status == "invited" for other in others):
             raise Refused("You have invited this address to the table; please give your own.")
@@ -125,7 +126,8 @@ def add_address(locked: LockedTable, number: int, text: str, visit: str = "") ->
 
     It is proven at once if `visit` is the key of a visit by the person of this address.
     """
-    address, seat = register.clean_address(text), locked.seats[number]
+    address = register.clean_address(text)
+    seat = locked.seats[number]
     if seat.status != "taken" or not _may_change_address(locked, seat):
         raise Refused("This seat has an address already, or is not yours.")
     db = locked.flush()

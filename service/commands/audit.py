@@ -128,7 +128,9 @@ def run_audit(args: Namespace) -> int:
     if not (args.files or args.table or args.all):
         raise Misuse("Name the logs to audit: files, --table T or --all.")
     receipts = _load_receipts(args)
-    outcomes, counts, compared_count = list[dict[str, Any]](), Counter[str](), 0
+    outcomes = list[dict[str, Any]]()
+    counts = Counter[str]()
+    compared_count = 0
     for outcome in _audit_logs(args, receipts):
         counts[outcome.verdict] += 1
         compared_count += len(outcome.receipts)

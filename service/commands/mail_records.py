@@ -42,7 +42,8 @@ def fetch_records(name: str, kind: Kind, servers: Sequence[NameServer]) -> list[
         raise NotAnswered("this machine has no name server; see /etc/resolv.conf")
     resolver = Resolver(configure=False)
     resolver.nameservers = [Do53Nameserver(host, port) for host, port in servers]
-    resolver.timeout, resolver.lifetime = TIMEOUT_S, TIMEOUT_S * len(servers)
+    resolver.timeout = TIMEOUT_S
+    resolver.lifetime = TIMEOUT_S * len(servers)
     try:
         return [_format_record(one) for one in resolver.resolve(name, kind, raise_on_no_answer=False, search=False)]
     except NXDOMAIN:
@@ -110,7 +111,8 @@ class Zone:
 
     def _check_spf(self) -> Iterator[CheckResult]:
         """Check that a single record says which servers may send for the domain, and that not all may."""
-        records, domain = self._fetch_texts(self._domain, "v=spf1"), self._domain
+        records = self._fetch_texts(self._domain, "v=spf1")
+        domain = self._domain
         if not records:
             example = f'{domain}. TXT "v=spf1 mx -all", with include: or ip4: for the server that sends'
             yield make_warning(

@@ -214,7 +214,8 @@ def _make_chooser(bot: str) -> Chooser:
 def _time_steps(playout: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
     """Yield the steps, played a chunk at a time, so that their time does not include the checks."""
     while True:
-        chunk, fault = list[Any](), None
+        chunk = list[Any]()
+        fault = None
         start = time.perf_counter()
         try:
             chunk.extend(islice(steps, CHUNK_STEPS))

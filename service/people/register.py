@@ -328,13 +328,16 @@ def _rank_replacement(text: str) -> tuple[bool, bool, bool, str]:
     A pair such as “rn” comes before “m”, because a text of two letters cannot be replaced letter by letter. Then ASCII
     comes before other signs, and letters before others.
     """
-    is_single, is_foreign, is_no_letter = len(text) == 1, not text.isascii(), not text.isalpha()
+    is_single = len(text) == 1
+    is_foreign = not text.isascii()
+    is_no_letter = not text.isalpha()
     return is_single, is_foreign, is_no_letter, text
 
 
 def _collect_lookalikes(near: dict[str, set[str]], start: str) -> set[str]:
     """Return all texts that look like this one, directly or through others."""
-    group, waiting = {start}, [start]
+    group = {start}
+    waiting = [start]
     while waiting:
         for other in near[waiting.pop()] - group:
             group.add(other)

@@ -47,7 +47,9 @@ def order_branch(locked: LockedTable, place: Place, number: int, *, always: bool
 
     They hold as long as the game goes as in the branch, or `always`: after any moves of the others.
     """
-    app, db, table = locked.app, locked.flush(), locked.snapshot
+    app = locked.app
+    db = locked.flush()
+    table = locked.snapshot
     branch = branches.find(db, place, number)
     if table.position.phase != "playing":
         raise Refused("The game is over; there is nothing left to order.")
@@ -123,7 +125,8 @@ def move_order(locked: LockedTable, place: Place, order: int, number: int) -> Lo
 
 def _load_branch(locked: LockedTable, place: Place, number: int) -> _LoadedBranch:
     """Load a branch, which no other transaction changes before this one ends."""
-    db, table = locked.flush(), locked.snapshot
+    db = locked.flush()
+    table = locked.snapshot
     branch = branches.find(db, place, number, lock=True)
     start = snapshots.load_past(locked.app, db, table, branch.seq)
     return _LoadedBranch(branch, start, branches.make_first_position(table, start, branch))

@@ -117,7 +117,8 @@ def answer(app: App, number: int, in_pool: InPool) -> tuple[Move, ...]:
 
 def _compute(app: App, table: Snapshot, seat: int, in_pool: InPool) -> tuple[Move, ...]:
     """Return the turn of a strong bot; its seed holds no secret and is the same however often it is computed."""
-    meta, level = table.game.META, find_level(STRENGTH, app.settings)
+    meta = table.game.META
+    level = find_level(STRENGTH, app.settings)
     seed = make_seed(b"depesche hint 1", table.row.commitment.encode(), b"%d/%d" % (table.position.length, seat))
     return in_pool(levels.think_ahead, meta.name, meta.edition, table.position.state, seat, level, seed)
 

@@ -38,7 +38,8 @@ def carry_out_request(locked: LockedTable, seat: int, verb: str, words: Words) -
 
 def restart_deadline(locked: LockedTable, seat: int) -> None:
     """Compute the deadline and the reminder of a seat again, by its player's calendar of now."""
-    row, reminder = locked.seats[seat], locked.settings.reminder
+    row = locked.seats[seat]
+    reminder = locked.settings.reminder
     update = locked_table.compute_new_deadline(row, locked.position, locked.clock, reminder, locked.now)
     if update is not None:
         queries.update_seat(locked.flush(), locked.row.id, update)
@@ -55,7 +56,8 @@ def announce_vacations(locked: LockedTable, seat: int) -> LockedTable:
 
 def take_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     """Take these days off, here and at every other table of the same person."""
-    span, row = letter_settings.parse_vacation(words), locked.seats[seat]
+    span = letter_settings.parse_vacation(words)
+    row = locked.seats[seat]
     person = _require_person(row)
     letter_settings.add_vacation(locked.flush(), person, span, _find_today(locked, row), locked.settings.vacation)
     if span in locked.position.seats[seat].vacations:
@@ -172,7 +174,9 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
     organiser = queries.find_organiser(locked.seats)
     if seat == organiser or locked.position.phase != "gathering" or locked.position.seats[seat].status != "empty":
         raise Refused("There is no invitation to decline here; to leave the game, write: resign")
-    links, table, row = locked.app.links, locked.row.id, locked.seats[seat]
+    links = locked.app.links
+    table = locked.row.id
+    row = locked.seats[seat]
     number = row.link_number + 1
     queries.clear_seat(locked.flush(), table, seat)
     new_link = {"link_number": number, "link": hash_token(links.make_seat_token(table, seat, number))}

@@ -173,7 +173,8 @@ class TurnIndex(Struct, frozen=True):
     def list_round_starts(self, seat: int | None) -> tuple[int, ...]:
         """Return the entries where this seat's turns begin; for spectators those of the seat that moved first."""
         own = self._find_first_mover() if seat is None else seat
-        starts, before = list[int](), None
+        starts = list[int]()
+        before = None
         for seq, mover in enumerate(self.movers):
             if mover is not None:
                 if mover == own and before != own:

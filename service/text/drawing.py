@@ -279,7 +279,8 @@ def paint_png(svg: str) -> bytes:
 
 def _encode_png(image: Image.Image) -> bytes:
     """Return an image with a palette as a PNG file. Pillow's own encoder takes twice as long and makes larger files."""
-    width, pixels = image.width, image.tobytes()
+    width = image.width
+    pixels = image.tobytes()
     rows = b"".join(NO_FILTER + pixels[start : start + width] for start in range(0, len(pixels), width))
     chunks = (
         (b"IHDR", struct.pack(">2I5B", width, image.height, EIGHT_BITS, INDEXED_COLOUR, *STANDARD_METHODS)),
@@ -309,7 +310,8 @@ def paint_picture(svg: str) -> Image.Image:
     definitions = {match[1]: match[0] for match in DEFINITION.finditer(svg)}
     head, body = _split_svg(svg)
     x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())
-    scale, paper = PICTURE_WIDTH / box_width, PAPER.search(body)
+    scale = PICTURE_WIDTH / box_width
+    paper = PAPER.search(body)
     painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), paper[1] if paper else "#ffffff")
     for part in SPRITE_PART.split(PAPER.sub("", body, count=1)):
         box = SPRITE_BOX.match(part)

@@ -143,6 +143,7 @@ def _fold(line: str) -> Iterator[str]:
         size += len(letter.encode())
         if size > MAX_CALENDAR_LINE_BYTES:
             yield part
-            part, size = " ", 1 + len(letter.encode())
+            part = " "
+            size = 1 + len(letter.encode())
         part += letter
     yield part

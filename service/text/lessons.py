@@ -46,7 +46,8 @@ class Sample:
         chance = table.make_sealed_chance(self.table, self.seed)
         self.table, events = table.play(self.game, self.table, seat, move, chance, self.rebuild_before)
         seq = len(self.entries)
-        at, draws = FIRST_ENTRY_AT + PAUSE_S * seq, tuple(chance.draws)
+        at = FIRST_ENTRY_AT + PAUSE_S * seq
+        draws = tuple(chance.draws)
         self.entries.append(Entry(seq, at, seat, str(move), draws, events, self.game.META.edition))
 
     def rebuild_before(self, seq: int) -> Table:
@@ -228,7 +229,8 @@ def describe_steps(scenario: Scenario, positions: tuple[ScenarioMoment, ...], la
     steps = list(zip(scenario.steps, positions_after, strict=True))
     for step, moment in steps[scenario.picture.since :]:
         narrator = Narrator(moment.game, NAMES[: moment.seats], language, scenario.picture.seat)
-        name, move = NAMES[step.seat], translate_move(moment, step.move or step.refused, language)
+        name = NAMES[step.seat]
+        move = translate_move(moment, step.move or step.refused, language)
         if step.refused:
             assert moment.refusal  # as the scenario was played
             refusal = describe_refusal(moment, language)

@@ -48,7 +48,8 @@ class Narrator:
             "view": view,
             "spot": mark_place if marked else name_place,
         }
-        self._language, self._game_name = language, game.META.name
+        self._language = language
+        self._game_name = game.META.name
         self.colon = COLONS.get(language, ":")
 
     @functools.cached_property

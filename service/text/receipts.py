@@ -97,11 +97,14 @@ def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterato
     `kind` is the type of the text in a letter; a text of no letter may be HTML that was pasted.
     """
     if kind == "text/html":  # the hash is in an element `code`
-        start, mark = "", CODE_MARK
+        start = ""
+        mark = CODE_MARK
     elif not kind and LETTER_TAGS.search(text):  # pasted HTML: that, and the sentence follows a tag that begins a line
-        start, mark = f"{LINE_START}{TAG_MARK}+", CODE_MARK
+        start = f"{LINE_START}{TAG_MARK}+"
+        mark = CODE_MARK
     else:  # plain text: the sentence is at the beginning of a line
-        start, mark = LINE_START, ""
+        start = LINE_START
+        mark = ""
     if mark:  # the text is HTML
         text = html.unescape(TAG.sub(_mark_tag, text))
     for match in _compile_pattern(start, mark).finditer(text):

@@ -219,7 +219,8 @@ class _Renderer:
 
     def _render_body(self, text: str) -> Markup:
         """Render prose, and the examples in it."""
-        html, end = Markup(), 0
+        html = Markup()
+        end = 0
         examples = EXAMPLE.finditer(text) if self._game else ()
         for match in examples:
             caption_text, example = match.groups()

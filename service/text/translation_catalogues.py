@@ -180,7 +180,8 @@ def _find_translation(catalog: Catalog, message: Message) -> Any:
 
 def update_catalogues(domains: Sequence[str] = ()) -> int:
     """Bring these catalogues up to date, or all; print each missing translation and return how many are missing."""
-    catalogs, missing = collect_messages(), 0
+    catalogs = collect_messages()
+    missing = 0
     for language in LANGUAGES:
         if language == SOURCE:
             continue

@@ -179,7 +179,8 @@ def add_device(link: str) -> Response:
     It gets the notices of all tables of a player who is signed in here, and else those of this table alone, because
     the seat's link proves no more.
     """
-    app, form = get_app(), request.form
+    app = get_app()
+    form = request.form
     with access.writing_at(app, link) as (db, place):
         if place.seat is None:
             raise Refused("Only players get messages about a table.")

@@ -133,7 +133,9 @@ def _load_page(
     tried: TriedReceiver | None = None,
 ) -> ConnectionsPage:
     """Load the page; `error` is why its form was refused, and `tried` is the answer to a test."""
-    app, calendar, feed = get_app(), "", ""
+    app = get_app()
+    calendar = ""
+    feed = ""
     feeds_token = my_tables.find_token(app, db, person)
     if feeds_token:
         calendar = app.settings.address + url_for("feeds.send_calendar", token=feeds_token)

@@ -113,7 +113,8 @@ def _drop_repeats(guests: Iterable[Invitee]) -> Iterator[Invitee]:
 
 def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
     """Give a unique name to each person and bot without one; a bot's has its number among all bots."""
-    names, bots = {register.fold_name(one.name) for one in guests}, 0
+    names = {register.fold_name(one.name) for one in guests}
+    bots = 0
     for guest in guests:
         if guest.who == "bot":
             bots += 1
@@ -127,7 +128,8 @@ def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
 
 def _make_unique(name: str, names: Container[str]) -> str:
     """Return the name; if it is one of these, with the first number from 2 on that makes it a new one."""
-    unique, number = name, 1
+    unique = name
+    number = 1
     while register.fold_name(unique) in names:
         number += 1
         unique = f"{name} {number}"

@@ -232,7 +232,8 @@ def take_seat(token: str) -> Reply:
 
 def _render_open_table(token: str, error: Refused | None = None) -> Response:
     """Render the form to join, filled in as it was sent; raise Unknown if no seat is free any more."""
-    table, form = joining.find_open_table(get_app(), token), request.form
+    table = joining.find_open_table(get_app(), token)
+    form = request.form
     page = JoinPage(
         token=token,
         title=translate_title(table.game.META),

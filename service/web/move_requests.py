@@ -102,9 +102,11 @@ class MoveRequests:
     def _parse(self, scope: Scope, body: bytes) -> MoveRequest | None:
         """Parse a request that brings a move; return None if it is another one, or an unusual one."""
         began, path = time.perf_counter(), scope["raw_path"].decode("latin-1")
-        kind, match = FORM, FORM.path.fullmatch(path)
+        kind = FORM
+        match = FORM.path.fullmatch(path)
         if match is None:
-            kind, match = COMMAND, COMMAND.path.fullmatch(path)
+            kind = COMMAND
+            match = COMMAND.path.fullmatch(path)
         if match is None or scope["method"] != "POST" or len(body) > MAX_MOVE_BYTES:
             return None
         http = Request(make_environ(scope, body, trust_proxy=False))

@@ -191,7 +191,8 @@ def _parse_cookie() -> dict[str, str]:
 
 def _load_settings(name: str) -> dict[str, str]:
     """Load the settings of the last table; the rules are those of the last table of this game."""
-    loaded, prefix = dict[str, str](), f"{name}:"
+    loaded = dict[str, str]()
+    prefix = f"{name}:"
     for key, value in _parse_cookie().items():
         if key in SETTINGS:
             loaded[key] = value
@@ -233,7 +234,8 @@ def show_bot_game(name: str) -> Response:
 @new_table.post("/play/<name>")
 def open_bot_game(name: str) -> Reply:
     """Open a table with bots, sit down, and go to the board."""
-    form, person = request.form, load_signed_in()
+    form = request.form
+    person = load_signed_in()
     try:
         me = Invitee(form.get("name", ""), form.get("address", ""), nonce=secrets.token_hex(8), who="person")
         level = new_table_form.parse_level(form.get("level", ""))
@@ -361,7 +363,9 @@ def _choose_kind_of_field(option: Option) -> Literal["switch", "radio", "list", 
 
 def _render_bot_game(name: str, error: Refused | None = None) -> Response:
     """Render the form as it was sent, or as the address fills it in, else with the signed-in player's name."""
-    game, person, form = find_game(name).META, load_signed_in(), request.values
+    game = find_game(name).META
+    person = load_signed_in()
+    form = request.values
     choices = tuple(map(str, _list_bot_numbers(name)))
     page = BotGamePage(
         game=game,

@@ -134,7 +134,8 @@ class PageCache:
 
     def check_all(self, pages: Sequence[CachedPage]) -> list[bool]:
         """Return for each page whether all that it shows is still the same; equal parts are loaded once."""
-        loaded, banner = dict[Parts, Fingerprint](), self._app.notices.get().banner
+        loaded = dict[Parts, Fingerprint]()
+        banner = self._app.notices.get().banner
         with suppress(SQLAlchemyError), self._app.store.peeking() as db:
             for parts in {page.source.parts for page in pages}:
                 loaded[parts] = parts.load(db)
@@ -221,7 +222,8 @@ def is_page(path: str) -> bool:
 
 def _make_cached_page(source: PageSource, banner: str, made: PageAnswer) -> CachedPage:
     """Make a page of Flask's answer, without the headers of that answer alone."""
-    headers, etag = Headers(made.headers), hashlib.sha256(made.content).hexdigest()[:ETAG_CHARS]
+    headers = Headers(made.headers)
+    etag = hashlib.sha256(made.content).hexdigest()[:ETAG_CHARS]
     for name in (*OWN_HEADERS, "Content-Length"):
         headers.remove(name)
     vary = parse_set_header(headers.get("Vary"))

@@ -114,7 +114,8 @@ def show(token: str) -> Response:
 @letters.post("")
 def store(token: str) -> Reply:
     """Store the settings for all tables."""
-    recipient, form = _find_recipient(token), request.form
+    recipient = _find_recipient(token)
+    form = request.form
     try:
         settings, calendar = _parse_settings(form, recipient), _parse_calendar(form)
         language = form.get("language", recipient.language)
@@ -138,7 +139,8 @@ def store_at_table(token: str) -> Reply:
 @letters.post("/vacation")
 def start_vacation(token: str) -> Reply:
     """Go on vacation, at every table."""
-    recipient, form = _find_recipient(token), request.form
+    recipient = _find_recipient(token)
+    form = request.form
     days = [form.get("first", ""), form.get("last", "")]
     try:
         preferences.start_vacation(get_app(), recipient, letter_settings.parse_vacation(days))
@@ -181,7 +183,8 @@ def try_channel(token: str) -> Response:
         outcome = web_push.try_out(app, row, recipient.language)
     else:
         outcome = webhooks.try_out(app, Target(row.kind, row.address, row.secret), recipient.language)
-    is_gone, is_mended = outcome.outcome == "gone", works_again(row, outcome)
+    is_gone = outcome.outcome == "gone"
+    is_mended = works_again(row, outcome)
     transaction = app.store.writing() if is_gone or is_mended else app.store.reading()
     with transaction as db:
         if is_gone:
@@ -299,7 +302,8 @@ def _load_page(
     tried: TriedReceiver | None = None,
 ) -> PreferencesPage:
     """Load the page; `error` is why one of its forms was refused, and `tried` is the answer to a test."""
-    form, table = request.form, _get_table_id()
+    form = request.form
+    table = _get_table_id()
     was_form_refused = error is not None and "zone" in form  # the other forms of the page have no zone
     return PreferencesPage(
         token=token,

@@ -40,7 +40,8 @@ def describe_table(place: Place, table: Snapshot, entry: int | None = None) -> P
     """
     if place.seat is not None:
         return None
-    in_language, address = get_language(), get_app().settings.address
+    in_language = get_language()
+    address = get_app().settings.address
     names = ", ".join(name for name in table.names if name)
     view = "table.show" if entry is None else "replay.show"
     has_board = table.position.phase in ("playing", "over")

@@ -63,7 +63,8 @@ def _make_histogram(name: str, metric: Metric, by_label: dict[str, dict[str, int
     """Make the histogram of a timer; Prometheus counts in each bucket the durations of all shorter ones too."""
     family = HistogramMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
     for label, sums in by_label.items():
-        buckets, number = list[tuple[str, float]](), 0
+        buckets = list[tuple[str, float]]()
+        number = 0
         for most_seconds in map(str, BUCKETS_S):
             number += sums.get(most_seconds, 0)
             buckets.append((most_seconds, float(number)))

@@ -156,7 +156,8 @@ def list_results(
     colours = {source: TINTS[number % len(TINTS)] for number, source in enumerate(all_sources)}
     results = []
     for rank, seat in ranks:
-        player, score = seated[seat], standing[seat].score
+        player = seated[seat]
+        score = standing[seat].score
         if colours:
             points = {source: sources[seat].get(source, 0) for source in colours}
             shares = tuple(_stack_shares(points, colours, best))

@@ -206,7 +206,8 @@ def _make_own_settings(place: Place, table: Snapshot) -> OwnSettings | None:
     """Return the settings of the reader's seat; None for spectators."""
     if place.seat is None:
         return None
-    seat, is_playing = table.seats[place.seat], table.position.phase == "playing"
+    seat = table.seats[place.seat]
+    is_playing = table.position.phase == "playing"
     settings = letter_settings.merge_settings(seat.player_letter_settings or "", seat.letter_settings)
     note_lines = seat.note.count("\n") + 1
     return OwnSettings(

@@ -66,7 +66,8 @@ class ThreadedWsgi:
 
     def _call(self, environ: dict[str, Any]) -> tuple[int, Headers, bytes]:
         """Call the WSGI application and return status, headers and content."""
-        status_line, given = "", list[tuple[str, str]]()
+        status_line = ""
+        given = list[tuple[str, str]]()
 
         def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
             nonlocal status_line, given
@@ -78,7 +79,8 @@ class ThreadedWsgi:
         finally:
             if hasattr(chunks, "close"):
                 chunks.close()
-        status, headers = int(status_line.split()[0]), [(name.lower(), value) for name, value in given]
+        status = int(status_line.split()[0])
+        headers = [(name.lower(), value) for name, value in given]
         if status not in WITHOUT_BODY and environ["REQUEST_METHOD"] != "HEAD":
             headers = [(name, value) for name, value in headers if name != "content-length"]
             headers.append(("content-length", str(len(content))))
@@ -144,7 +146,8 @@ def name_network(address: str) -> str:
 
 def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]:
     """Make the WSGI environment of a request; what a proxy would say of its client is left out unless trusted."""
-    server, client = scope.get("server") or ("localhost", 80), scope.get("client") or ("", 0)
+    server = scope.get("server") or ("localhost", 80)
+    client = scope.get("client") or ("", 0)
     environ: dict[str, Any] = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",

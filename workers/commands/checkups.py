@@ -76,11 +76,13 @@ def check_all(settings: Settings) -> Iterator[CheckResult]:
         lambda: _check_redis(settings, redis),
     )  # fmt: skip
     if settings.smtp != EMBEDDED:
-        name, mend = _hide_password(settings.smtp), "correct DEPESCHE_SMTP, or ask its administrator"
+        name = _hide_password(settings.smtp)
+        mend = "correct DEPESCHE_SMTP, or ask its administrator"
         yield from try_check("smtp", f"mail server {name}", mend, lambda: _check_relay(settings, name))
     yield from _check_inbound(settings)
     if settings.imap:
-        name, mend = _hide_password(settings.imap), "correct DEPESCHE_IMAP: user, password, or the folder's name"
+        name = _hide_password(settings.imap)
+        mend = "correct DEPESCHE_IMAP: user, password, or the folder's name"
         yield from try_check("inbound", f"mailbox {name}", mend, lambda: _check_mailbox(settings, name))
     yield from check_channels(settings)
     yield from _check_disk(settings)
@@ -247,14 +249,16 @@ def _check_disk(settings: Settings) -> Iterator[CheckResult]:
     while not folder.exists():  # the first start makes it, in the nearest folder that exists
         folder = folder.parent
     try:
-        free_bytes, disk = shutil.disk_usage(folder).free, os.statvfs(folder)
+        free_bytes = shutil.disk_usage(folder).free
+        disk = os.statvfs(folder)
     except OSError as error:
         yield make_failure("disk", f"disk: {folder}: {error.strerror or error}", "name a folder with DEPESCHE_FOLDER")
         return
     file = find_database_file(settings.database_url)
     database_bytes = file.stat().st_size if file and file.exists() else 0
     has_no_file_left = disk.f_files and not disk.f_favail  # some file systems count no files: 0 of 0
-    what, mend = f"disk: {free_bytes // 2**20:,} MB free in {folder}", "free some space, or move to a larger disk"
+    what = f"disk: {free_bytes // 2**20:,} MB free in {folder}"
+    mend = "free some space, or move to a larger disk"
     if not os.access(folder, os.W_OK | os.X_OK):
         yield make_failure(
             "disk", f"disk: {folder} cannot be written", f"chown {folder} to the user that Depesche runs as"

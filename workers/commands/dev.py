@@ -146,9 +146,11 @@ class DevPage:
         """Answer a request for the page, or for the number of its newest version (`/news`)."""
         query = {word: values[0] for word, values in parse_qs(environ.get("QUERY_STRING", "")).items()}
         if environ["PATH_INFO"] == "/news":
-            body, kind = self._wait_for_news(parse_int(query.get("seen", ""))), "application/json"
+            body = self._wait_for_news(parse_int(query.get("seen", "")))
+            kind = "application/json"
         else:
-            body, kind = self.render_page(query), "text/html; charset=utf-8"
+            body = self.render_page(query)
+            kind = "text/html; charset=utf-8"
         start_response("200 OK", [("Content-Type", kind), ("Cache-Control", "no-store")])
         return [body.encode()]
 

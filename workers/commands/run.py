@@ -116,7 +116,8 @@ def configure_logs(form: str) -> None:
             structlog.processors.JSONRenderer(ensure_ascii=False),
         ]
     else:
-        colours, plain = sys.stdout.isatty(), structlog.dev.plain_traceback
+        colours = sys.stdout.isatty()
+        plain = structlog.dev.plain_traceback
         processors += [_hide_addresses, structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
     structlog.configure(processors=processors)
 

@@ -202,7 +202,8 @@ def find_sender(headers: MailHeaders) -> str:
 def normalize_address(address: str) -> str:
     """Return one form for all addresses of a mailbox: without `+tag`, and for Gmail without dots and aliases."""
     name, _, domain = address.casefold().rpartition("@")
-    name, domain = name.partition("+")[0], DOMAIN_ALIASES.get(domain, domain)
+    name = name.partition("+")[0]
+    domain = DOMAIN_ALIASES.get(domain, domain)
     if domain == "gmail.com":
         name = name.replace(".", "")
     return f"{name}@{domain}"

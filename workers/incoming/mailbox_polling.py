@@ -80,7 +80,9 @@ def watch(app: App, stop: Event) -> None:
 def open_mailbox(settings: Settings) -> Iterator[OpenMailbox]:
     """Open the mailbox `imaps://user:password@host[:port][/folder]` for reading only, and verify its certificate."""
     parts = urlsplit(settings.imap)
-    host, user, password = parts.hostname or "", unquote(parts.username or ""), unquote(parts.password or "")
+    host = parts.hostname or ""
+    user = unquote(parts.username or "")
+    password = unquote(parts.password or "")
     folder = unquote(parts.path.strip("/")) or "INBOX"
     box: BaseMailBox
     if parts.scheme == "imaps":

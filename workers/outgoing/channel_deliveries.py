@@ -178,7 +178,9 @@ def send(app: App, prepared: PreparedDelivery) -> SenderAnswer:
 
 def record(app: App, db: Connection, prepared: PreparedDelivery, answer: SenderAnswer) -> None:
     """Record the outcome of a delivery, and whether its channel works."""
-    delivery, channel, now = prepared.delivery, prepared.channel, app.now()
+    delivery = prepared.delivery
+    channel = prepared.channel
+    now = app.now()
     match answer.outcome:
         case "sent":
             channels.record_success(db, channel, now)

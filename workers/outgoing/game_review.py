@@ -64,7 +64,8 @@ def build_chart(draft: TableDraft, name: str, heading: str, chart: Chart | None)
     """Return a chart as bars and, unless the letter is plain, as a picture."""
     if chart is None:
         return None
-    colon, shown = draft.translator.colon, list_players(draft.snapshot.names)
+    colon = draft.translator.colon
+    shown = list_players(draft.snapshot.names)
     picture = None
     if not draft.request.plain:
         alt = "; ".join(f"{player.name}{colon} {chart.write_quarters(seat)}" for seat, player in enumerate(shown))

@@ -119,7 +119,8 @@ class PersonalDraft(Struct, frozen=True):
 
 def build_table_section(draft: TableDraft) -> TableSection:
     """Return the news of the table, which all letters have."""
-    request, links = draft.request, build_links(draft)
+    request = draft.request
+    links = build_links(draft)
     scene = None if draft.kind == "talk" else draft.scene
     return TableSection(
         title=draft.title,

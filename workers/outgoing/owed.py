@@ -185,7 +185,8 @@ def _find_treatment(kind: LetterKind, settings: LetterSettings) -> Treatment:
 
 def find_end_of_quiet_hours(app: App, owed: OwedNotice) -> int | None:
     """Return when the reader's quiet hours end; None outside of them, or if the reader's deadline comes first."""
-    now, deadline = app.now(), owed.deadline
+    now = app.now()
+    deadline = owed.deadline
     until = timing.find_next_letter_time(now, owed.calendar)
     if until <= now:
         return None

@@ -140,7 +140,8 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
         table = snapshots.load_table(draft.app, db, table_id)
     if table.seats[seat].person == draft.person.id:
         return None
-    title, substitute = name_game(draft, table.game.META.name), table.names[seat]
+    title = name_game(draft, table.game.META.name)
+    substitute = table.names[seat]
     return PersonalLetter(
         title=title,
         subject=_("%(title)s: %(who)s plays on in your seat", title=title, who=substitute),
@@ -183,7 +184,8 @@ def _find_follower(db: Connection, draft: PersonalDraft, number: int) -> Followe
 
 def write_added(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a way to read the news of the reader's games was added; None if it is removed already."""
-    _, added = draft.translator.gettext, _load_added(draft)
+    _ = draft.translator.gettext
+    added = _load_added(draft)
     if added is None:
         return None
     return PersonalLetter(
@@ -202,7 +204,8 @@ def write_added(draft: PersonalDraft) -> PersonalLetter | None:
 
 def write_secret(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that the secret of a webhook is new; None if the webhook is removed."""
-    _, added = draft.translator.gettext, _load_added(draft)
+    _ = draft.translator.gettext
+    added = _load_added(draft)
     if added is None:
         return None
     return PersonalLetter(

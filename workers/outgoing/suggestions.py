@@ -85,7 +85,8 @@ def build_answers(menu: Menu, writer: MoveWriter, narrator: Narrator, instructio
     """Return the moves of a menu that the reader can answer with; `instruction` says how, if not as usual."""
     if not menu:
         return None
-    verbs, _ = list_verbs(menu, writer, narrator), writer.translator.gettext
+    verbs = list_verbs(menu, writer, narrator)
+    _ = writer.translator.gettext
     instruction = instruction or _(
         "Answer this letter with your move as its first line, or choose on the page. Put each move on its own line."
     )

@@ -55,7 +55,9 @@ def make_draft(
     remarks: tuple[QuotedRemark, ...],
 ) -> TableDraft:
     """Return everything to write a letter from, in the reader's language; there is no scene before the game begins."""
-    game, seat, language = snapshot.game, snapshot.seats[request.seat], request.language
+    game = snapshot.game
+    seat = snapshot.seats[request.seat]
+    language = request.language
     menu = snapshots.open_menu(game, snapshot.position, request.seat)
     scene = None
     if snapshot.position.phase in ("playing", "over"):
@@ -83,7 +85,8 @@ def make_draft(
 
 def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
     """Return whether the moment that a letter is about has passed."""
-    table, seat = snapshot.position, snapshot.seats[request.seat]
+    table = snapshot.position
+    seat = snapshot.seats[request.seat]
     match request.kind_name:
         case "turn" | "reminder" | "digest":
             return bool(seat.open_since != request.seq)
@@ -154,7 +157,8 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
     """
     app, request = draft.app, draft.request
     templates = get_environment(request.language)
-    links, kind = letter.table.links, LETTER_KINDS[draft.kind]
+    links = letter.table.links
+    kind = LETTER_KINDS[draft.kind]
     message_id, follows = make_thread(draft, mail_id)
     content = LetterContent(
         subject=write_subject(draft, kind.topic, links.subject),
@@ -192,7 +196,8 @@ def make_thread(draft: TableDraft, mail_id: str) -> tuple[str, tuple[str, ...]]:
 
     The id is made from what the letter is about, so that a letter that is sent twice can be recognised.
     """
-    request, end = draft.request, _make_id_end(draft)
+    request = draft.request
+    end = _make_id_end(draft)
     root = f"<{request.table}.{request.seat}.table{end}>"
     if request.kind == "invitation":
         return root, ()

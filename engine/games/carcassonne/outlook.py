@@ -226,7 +226,8 @@ class Estimate:
 
         Other farmers may still join it, so that it keeps only a part of them.
         """
-        features, expected_cities = self.state.features, 0.0
+        features = self.state.features
+        expected_cities = 0.0
         for root in {find_root(self.state.parents, city) for city in feature.cities}:
             city = features[root]
             expected_cities += self.find_completion_chance(root, city) if city.open else 1.0
@@ -242,7 +243,9 @@ class Estimate:
 
     def _compute_completion_chance(self, root: int, feature: Feature) -> float:
         """Multiply the chances of the cells where the feature goes on, and those that boxes leave it."""
-        chance, frontier, filled = 1.0, self.state.frontier, self.coming.filled[feature.kind]
+        chance = 1.0
+        frontier = self.state.frontier
+        filled = self.coming.filled[feature.kind]
         for cell in self.find_open_cells(root, feature):
             surroundings = frontier[cell]
             if surroundings not in filled:
@@ -261,7 +264,8 @@ class Estimate:
 
     def _search_open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
         """Find the cells in a fixed order, so that every machine multiplies to the same number."""
-        state, cells = self.state, dict[str, None]()
+        state = self.state
+        cells = dict[str, None]()
         for number in feature.tiles:
             cell = self.cells[number]
             placed = state.tiles[cell]
@@ -284,7 +288,8 @@ class Estimate:
 
     def _iter_claimable_features(self, part: Part) -> Iterator[int]:
         """Yield the features of the new tile that a meeple could claim."""
-        state, supply = self.state, self.state.supply[self.state.turn]
+        state = self.state
+        supply = self.state.supply[self.state.turn]
         if self.rules.hooks["bars_figures"] and is_barred(state, self.rules, part.cell):
             return
         placed = state.tiles[part.cell]

@@ -155,7 +155,8 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
         return _end_game(state, chance)
     if state.owed and waits_for_scorer(state):
         return None
-    work, rules = state.work[-1], get_rules(state.options)
+    work = state.work[-1]
+    rules = get_rules(state.options)
     if isinstance(work, Task):
         return _resolve_task(state, rules, work, chance)
     for stage in list_stages(rules)[work.step]:

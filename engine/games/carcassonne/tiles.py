@@ -293,7 +293,8 @@ def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
     It fits where one to four of its edges continue what is around. Of turns that look the same only the first is
     listed (§2.2).
     """
-    fits, seen = [Args()] * SURROUNDINGS, set[object]()
+    fits = [Args()] * SURROUNDINGS
+    seen = set[object]()
     no_castle = ROWS[tile.partition(BRIDGE)[0]].get("no_castle", ())
     for turn, piece in PIECES[tile].items():
         appearance = _describe_look(piece, no_castle)

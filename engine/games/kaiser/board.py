@@ -64,7 +64,8 @@ def _list_neighbours() -> dict[str, tuple[str, ...]]:
 
 def _measure_distances() -> dict[str, int]:
     """Return how many steps each crossing is from the centre."""
-    distances, queue = {CENTRE: 0}, deque([CENTRE])
+    distances = {CENTRE: 0}
+    queue = deque([CENTRE])
     while queue:
         crossing = queue.popleft()
         for neighbour in NEIGHBOURS[crossing]:

@@ -41,7 +41,8 @@ def outlook(state: State) -> Shares:
 
 def _rate_seats(state: State) -> list[float]:
     """Return the strength of each seat in this round."""
-    strengths, emperors = [0.0] * len(state.out), dict[int, str]()
+    strengths = [0.0] * len(state.out)
+    emperors = dict[int, str]()
     for crossing, stone in state.stones.items():
         strengths[stone.seat] += STONE[stone.rank]
         if stone.rank == "emperor":

@@ -84,7 +84,8 @@ def menu(state: State, seat: int) -> Menu:
 def _find_moves(state: State, seat: int) -> Iterator[tuple[str, str]]:
     """Yield start and end of every legal move, once for each free way."""
     stones = state.stones
-    is_free, may_capture = stones.keys().isdisjoint, state.opened[seat]
+    is_free = stones.keys().isdisjoint
+    may_capture = state.opened[seat]
     for start, stone in stones.items():
         if stone.seat != seat:
             continue

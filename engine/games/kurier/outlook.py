@@ -78,7 +78,8 @@ def outlook(state: State) -> Shares:
 
 def _rate_seat(state: State, seat: int, holdings: Holdings) -> float:
     """Return the strength of a seat."""
-    basic, price = state.options.rules == "basic", holdings.dispatch.price
+    basic = state.options.rules == "basic"
+    price = holdings.dispatch.price
     strength = _rate_extras(state, seat, holdings) + _rate_couriers(state, seat)
     if not price:
         savings = 0.0 if basic else _rate_savings(state, seat, holdings)

@@ -70,17 +70,20 @@ def locate_place(along: float, out: float) -> Point:
     """Return a point of the drawing, by its way along the inner lane, in fields, and its distance from the rail."""
     along, radius = along % LAP, INNER_RADIUS + out
     if along <= HOME_END:
-        x, y = (along + LAST_FURLONG) * FIELD_LENGTH, radius
+        x = (along + LAST_FURLONG) * FIELD_LENGTH
+        y = radius
     elif along < FIRST_BEND_END:
         angle = (along - HOME_END) * pi / BEND
         x, y = STRAIGHT + radius * sin(angle), radius * cos(angle)
     elif along <= BACK_END:
-        x, y = STRAIGHT - (along - FIRST_BEND_END) * FIELD_LENGTH, -radius
+        x = STRAIGHT - (along - FIRST_BEND_END) * FIELD_LENGTH
+        y = -radius
     elif along < SECOND_BEND_END:
         angle = (along - BACK_END) * pi / BEND
         x, y = -radius * sin(angle), -radius * cos(angle)
     else:
-        x, y = (along - SECOND_BEND_END) * FIELD_LENGTH, radius
+        x = (along - SECOND_BEND_END) * FIELD_LENGTH
+        y = radius
     return round(x, 1), round(y, 1)
 
 

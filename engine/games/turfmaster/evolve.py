@@ -131,7 +131,8 @@ def _arrive(state: State, event: events.Arrived) -> State:
     """Take a horse off the course, with its place and its points."""
     index = find_horse_index(state, event.seat, event.number)
     horse = state.horses[index]
-    points, arrivals = horse.points + event.points, (*horse.arrivals, event.place)
+    points = horse.points + event.points
+    arrivals = (*horse.arrivals, event.place)
     horses = _replace_horse(state, index, field=None, points=points, arrivals=arrivals)
     return replace(state, horses=horses, arrived=(*state.arrived, index))
 

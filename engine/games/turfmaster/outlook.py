@@ -160,7 +160,8 @@ def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
     waiting = set(state.order[state.done :])
     # Where no horse waits, the next round is about to begin, in which all ride.
     still_rides = [horse for horse in horses if horse.index in waiting] if waiting else horses
-    ahead, rounds = len(state.arrived), 0
+    ahead = len(state.arrived)
+    rounds = 0
     running = horses
     while running:
         running = sorted(running, key=FIELDS_BEYOND_LINE, reverse=True)

@@ -40,9 +40,11 @@ START_HEDGE: int = DATA["hedges"]["on_the_start_row"]
 
 def _measure_fronts(lane: int) -> tuple[int, ...]:
     """Return how far along the course the front edge of each field of a lane is."""
-    fronts, start = list[int](), 0
+    fronts = list[int]()
+    start = 0
     for section in SECTIONS:
-        length, fields = section["length"] * UNIT, section["fields"][lane]
+        length = section["length"] * UNIT
+        fields = section["fields"][lane]
         fronts += [start + length * number // fields for number in range(1, fields + 1)]
         start += length
     return tuple(fronts)
@@ -163,7 +165,8 @@ class Rides(Struct, frozen=True):
 
 def find_reach(start: Field, occupied: Iterable[Field | None], hedges: tuple[int, ...], most_points: int) -> Reach:
     """Return the reach of a horse between other horses on these fields and the hedges of these numbers."""
-    nearby, blocked = _list_fields_within(start)[most_points], 0
+    nearby = _list_fields_within(start)[most_points]
+    blocked = 0
     for other in occupied:
         if other and other != start:
             blocked |= BLOCKED_BY[other]

@@ -86,7 +86,8 @@ def _offer_cards(state: State) -> Menu:
     horse = _get_horse_in_turn(state)
     if not horse.hand:
         return (Choice("pass", rule="4.4"),)
-    reach, limit = _find_reach_in_turn(state), state.limits[state.done]
+    reach = _find_reach_in_turn(state)
+    limit = state.limits[state.done]
     plays = [(card, end) for card in dict.fromkeys(horse.hand) for end in _list_card_ends(reach, card, limit)]
     return (Choice("play", tuple(plays), "4.2"),)
 
@@ -241,7 +242,8 @@ def _ride(state: State, horse: Horse, points: int, end: str) -> Event:
     if end == STAY:
         return Stayed(horse.seat, "blocked", horse.number)
     rides = _find_rides_in_turn(state, points)
-    field, ridden = rides.ends[end], rides.ridden
+    field = rides.ends[end]
+    ridden = rides.ridden
     if end == FALL:
         return Fell(horse.seat, make_field_token(field), horse.number)
     lapsed = points - ridden

@@ -113,12 +113,14 @@ def _roll_for_boxes(state: State, chance: Chance) -> BoxesRolled:
 def _roll_off(seats: Sequence[int], chance: Chance) -> tuple[tuple[int, ...], tuple[Throw, ...]]:
     """§2.2: sort the seats by their rolls, the highest first; equal ones roll again among themselves."""
     throws = _throw_dice(seats, chance)
-    order, all_throws = list[int](), throws
+    order = list[int]()
+    all_throws = throws
     for total in sorted(set(map(_sum_dice, throws)), reverse=True):
         equal = [throw.seat for throw in throws if _sum_dice(throw) == total]
         if len(equal) > 1:
             among_equal, more_throws = _roll_off(equal, chance)
-            order, all_throws = [*order, *among_equal], (*all_throws, *more_throws)
+            order = [*order, *among_equal]
+            all_throws = (*all_throws, *more_throws)
         else:
             order += equal
     return tuple(order), all_throws

@@ -139,7 +139,8 @@ def redeal(state: State, seat: int | None, chance: Chance) -> State:
 def _redeal_horse(horse: Horse, chance: Chance) -> Horse:
     """Mix the cards that others cannot know, and deal as many as before to the hand, the pack and those put away."""
     unseen = chance.shuffle("unseen", sort_cards((*horse.hand, *horse.pack, *horse.gone)))
-    hand_end, pack_end = len(horse.hand), len(horse.hand) + len(horse.pack)
+    hand_end = len(horse.hand)
+    pack_end = len(horse.hand) + len(horse.pack)
     hand = sort_cards(unseen[:hand_end])
     return replace(
         horse,

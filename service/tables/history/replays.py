@@ -332,7 +332,8 @@ class TranscriptLine(Struct, frozen=True):
 
 def write_transcript(db: Connection, table: Snapshot, reader: Viewpoint) -> str:
     """Return the whole game in plain text: everything after the end, before that what this reader may know."""
-    is_over, meta = table.position.phase == "over", table.game.META
+    is_over = table.position.phase == "over"
+    meta = table.game.META
     template = get_environment(reader.language).get_template("table/log.txt")
     return template.render(
         title=translate_in_game(reader.language, meta.name, meta.title),

@@ -258,7 +258,8 @@ class AbbeyMayor(BoxHooks):
         if move.verb == "abbey":
             return [AbbeyUsed(seat), *place_tile(state, rules, TilePlaced(ABBEY, word, turn=0, seat=seat), chance)]
         if move.verb == "barn":
-            cell, corner = get_current_part(state).cell, word
+            cell = get_current_part(state).cell
+            corner = word
             field = find_barn_sites(state, cell)[corner]
             return [BarnBuilt(Figure(seat, BARN, cell, field, way=corner))]
         if word == "home":

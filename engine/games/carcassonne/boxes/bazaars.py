@@ -282,7 +282,8 @@ class Bazaars(BoxHooks):
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
         """§23.10: Go on without a question where there is no choice."""
         auction = require_auction(state)
-        seat, picker = auction.next_seat, auction.seats[0]
+        seat = auction.next_seat
+        picker = auction.seats[0]
         if len(auction.tiles) == 1:  # the last tile costs nothing
             return TileBought(seat, auction.tiles[0])
         if not auction.tile:  # the picker chooses one
@@ -298,7 +299,8 @@ class Bazaars(BoxHooks):
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§23.10: Pick a tile by its number, bid or bid no more, or let the picker buy the tile or sell it."""
-        auction, word = require_auction(state), move.args[0]
+        auction = require_auction(state)
+        word = move.args[0]
         match move.verb:
             case "pick":
                 return [TilePicked(seat, auction.tiles[int(word) - 1])]

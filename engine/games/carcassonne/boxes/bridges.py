@@ -173,7 +173,8 @@ class Bridges(BoxHooks):
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§23.2, §23.3: Build a bridge over the tile in hand or over one on the table, or set the former aside."""
-        word, tile = move.args[0], get_current_part(state).tile
+        word = move.args[0]
+        tile = get_current_part(state).tile
         if word == NO_BRIDGE:
             return [TileSetAside(seat, tile)]
         if word.startswith(OVER_HAND):

@@ -99,7 +99,8 @@ def apply_hill_raised(state: State, event: HillRaised) -> State:
 
 def apply_sheep_came(state: State, event: SheepCame) -> State:
     """Add sheep to the flock of a shepherd; its owner was asked, unless the shepherd is new."""
-    flocks, place = get_flocks(state), event.figure.place
+    flocks = get_flocks(state)
+    place = event.figure.place
     return replace(pop_task(state), flocks={**flocks, place: (*flocks.get(place, ()), event.sheep)})
 
 

@@ -23,9 +23,11 @@ def count_row_and_column(state: State, cell: str) -> int:
 
 def _count_line(state: State, cell: str, side: int) -> int:
     """Count the tiles from a cell on towards this side, up to the first gap, without the one on the cell."""
-    count, beyond = 0, list_neighbours(cell)[side]
+    count = 0
+    beyond = list_neighbours(cell)[side]
     while beyond in state.tiles:
-        count, beyond = count + 1, list_neighbours(beyond)[side]
+        count += 1
+        beyond = list_neighbours(beyond)[side]
     return count
 
 

@@ -188,7 +188,8 @@ def list_closed_cells(state: State) -> set[str]:
 def list_goals(state: State, rules: Rules, figure: Figure) -> Iterator[str]:
     """§33.6: Yield the places to which a figure can flee on its own road, city or field."""
     root, closed = find_figure_root(state, figure), list_closed_cells(state)
-    seen, waiting = {(figure.cell, figure.segment)}, [(figure.cell, figure.segment)]
+    seen = {(figure.cell, figure.segment)}
+    waiting = [(figure.cell, figure.segment)]
     while waiting:
         cell, token = waiting.pop(0)
         for other in list_neighbours(cell):

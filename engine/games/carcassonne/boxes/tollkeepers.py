@@ -63,7 +63,8 @@ get_first_segments = make_getter("since", dict[str, int])
 
 def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
     """Put up the tollhouse of a seat, or move it; moving keeps its side."""
-    side, others = SMALL, dict[str, tuple[int, int]]()
+    side = SMALL
+    others = dict[str, tuple[int, int]]()
     for cell, (owner, its_side) in get_tollhouses(state).items():
         if owner == event.seat:
             side = its_side

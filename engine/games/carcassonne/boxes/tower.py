@@ -151,7 +151,8 @@ def apply_capture_offered(state: State, event: CaptureOffered) -> State:
 
 def apply_captured(state: State, event: Captured) -> State:
     """Send the companions of the meeple home, and the meeple too or into prison."""
-    figure, state = event.figure, send_home(pop_work(state), event.companions)
+    figure = event.figure
+    state = send_home(pop_work(state), event.companions)
     if figure.seat == event.seat:
         return send_home(state, (figure,))
     prisoner = Prisoner(event.seat, figure.seat, figure.kind)

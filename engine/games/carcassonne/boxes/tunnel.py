@@ -86,7 +86,8 @@ def apply_tunnel_dug(state: State, event: TunnelDug) -> State:
 
 def _join_ends(state: State, one: int, other: int) -> State:
     """Join an open end of each of two roads, or two of the same one; the first one gets all of the other."""
-    features, parents = state.features.copy(), state.parents
+    features = state.features.copy()
+    parents = state.parents
     feature = features[one]
     if one != other:
         merged = features.pop(other)
