@@ -11,7 +11,7 @@ import gc
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +20,7 @@ from engine.record import Table
 WORK_S, PAUSE_S = 0.5, 10.0  # at least, between two times that memory is given back
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class LRU(Generic[T]):
@@ -39,6 +40,14 @@ class LRU(Generic[T]):
             self._values.move_to_end(key)
             value, _size = entry
             return value
+
+    def get_all(self, keys: Iterable[K]) -> dict[K, T]:
+        """Return the cached values of these keys, with one look into the cache; a key without a value is left out."""
+        with self._lock:
+            cached = {key: self._values[key][0] for key in keys if key in self._values}
+            for key in cached:
+                self._values.move_to_end(key)
+            return cached
 
     def put(self, key: Hashable, value: T, size: int = 1) -> None:
         """Put a value; the values that were not used for longest make room for it."""

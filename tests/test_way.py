@@ -10,6 +10,7 @@ import pytest
 
 from tests import way
 
+pytestmark = pytest.mark.usefixtures("real_pictures")
 BOUNDS = {"move": (43, 338), "mail": (28, 209), "reminder": (25, 161)}
 
 

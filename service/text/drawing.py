@@ -10,7 +10,7 @@ import functools
 import io
 import re
 import struct
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from zlib import crc32
 
@@ -313,10 +313,12 @@ def paint_picture(svg: str) -> Image.Image:
     scale = PICTURE_WIDTH / box_width
     paper = PAPER.search(body)
     painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), paper[1] if paper else "#ffffff")
-    for part in SPRITE_PART.split(PAPER.sub("", body, count=1)):
-        box = SPRITE_BOX.match(part)
+    parts = [(part, SPRITE_BOX.match(part)) for part in SPRITE_PART.split(PAPER.sub("", body, count=1))]
+    keys = {part: _make_sprite_key(part, box, scale, definitions) for part, box in parts if box}
+    sprites = _load_sprites(keys.values())
+    for part, box in parts:
         if box:
-            colours, cover = _paint_sprite_once(_make_sprite_key(part, box, scale, definitions))
+            colours, cover = sprites[keys[part]]
             left, top = float(box["x"]) * scale, float(box["y"]) * scale
             painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
         elif "<" in part:  # not only white space between two sprites
@@ -350,14 +352,15 @@ def _make_sprite_key(part: str, box: re.Match[str], scale: float, definitions: d
     return drawing + _collect_definitions(drawing, definitions), round(width), round(height)
 
 
-def _paint_sprite_once(key: SpriteKey) -> Sprite:
-    """Return the sprite of this key; paint it only if it was not painted lately."""
-    sprite = SPRITES.get(key)
-    if sprite is None:
-        drawing, width, height = key
-        sprite = _paint_sprite(drawing, width, height)
-        SPRITES.put(key, sprite, width * height)
-    return sprite
+def _load_sprites(keys: Collection[SpriteKey]) -> dict[SpriteKey, Sprite]:
+    """Return the sprites of these keys; those that were not painted lately are painted."""
+    sprites = SPRITES.get_all(keys)
+    for key in keys:
+        if key not in sprites:
+            drawing, width, height = key
+            sprites[key] = _paint_sprite(drawing, width, height)
+            SPRITES.put(key, sprites[key], width * height)
+    return sprites
 
 
 def _paint_sprite(drawing: str, width: int, height: int) -> Sprite:
