@@ -326,17 +326,14 @@ def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> 
 
 
 class LastTurn(NamedTuple):
-    """The numbers of the entries of a seat's last turn, and the number of the first entry after its last own move.
+    """The numbers of the entries of a seat's last turn, and the number of the first entry after its last own move."""
 
-    A move that the server made for the seat is of its last turn, and no move of its own.
-    """
-
-    entries: frozenset[int]
+    entries: frozenset[int]  # also moves that the server made for the seat, which are no moves of its own
     since: int
 
 
 def find_last_turn(entries: list[Entry[Any]], seat: int) -> LastTurn:
-    """Return the last turn of a seat; without a move of its own, `since` is as in `find_entries_since_own_move`."""
+    """Return the last turn of a seat; without a move of its own, `since` is the first of the most recent entries."""
     turn = set[int]()
     for entry in reversed(entries):
         mover = find_mover(entry)
@@ -344,7 +341,8 @@ def find_last_turn(entries: list[Entry[Any]], seat: int) -> LastTurn:
             turn.add(entry.seq)
         elif mover is not None and turn:
             break
-    return LastTurn(frozenset(turn), len(entries) - len(find_entries_since_own_move(entries, seat)))
+    later_entries = find_entries_since_own_move(entries, seat)
+    return LastTurn(frozenset(turn), since=len(entries) - len(later_entries))
 
 
 def hear(game: Game, event: Any, seat: int | None) -> Any:

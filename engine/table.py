@@ -174,9 +174,9 @@ def make_chance(table: Table, seed: bytes, move: Move, at: int) -> Chance:
     """Return the chance of this command: sealed, by the beacon's round that it brings, or pending until a later one."""
     if table.beacon is None:
         return make_sealed_chance(table, seed)
-    if table.waiting_command is None:
+    if table.waiting_command is None:  # this command will wait for a round if it draws
         return chances.make_pending(table.beacon.find_next_round(at))
-    key = _derive_key(table, seed)
+    key = _derive_key(table, seed)  # it alone, if the table goes on with sealed draws, without the round
     if move.verb == "round" and len(move.args) == 2 and beacons.SIGNATURE.fullmatch(move.args[1]):
         key = chances.derive_round_key(key, move.args[1])
     return chances.make_sealed(key, table.length)

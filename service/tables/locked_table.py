@@ -89,7 +89,7 @@ class LockedTable(Struct, frozen=True, eq=False):
         return self.app.settings
 
     def refuse_closed(self) -> None:
-        """Raise Refused before the game and after it."""
+        """Raise Refused before the game and after it; a beginning that waits for its round counts as begun."""
         if self.position.phase == "over":
             raise Refused("The game is over; nothing can be moved any more.")
         if self.position.phase != "playing" and not self.position.waiting_command:

@@ -133,7 +133,8 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
     if viewer != place.seat:
         query["as"] = "all" if viewer is None else viewer
     if since is not None:
-        query["since"] = frame.first
+        query["since"] = frame.first  # the address may name an entry outside of the game
+    begins_after_own_move = since is not None and frame.first == frame.since
     return ReplayPage(
         link=place.link,
         me=place.seat,
@@ -141,7 +142,7 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
         phase=table.position.phase,
         viewer=viewer,
         query=query,
-        since_own_move=since is not None and frame.since == frame.first and viewer == place.seat,
+        since_own_move=begins_after_own_move and viewer == place.seat,
         players=tuple(
             ReplayPlayer(players[seat], is_you=seat == place.seat, is_out=stand.out, score=stand.score)
             for seat, stand in enumerate(frame.standing)

@@ -320,7 +320,7 @@ def locate_offer(tiles: Tiles, token: str) -> Point:
     """Return the point of the mark for placing a figure; a token without a cell belongs to the latest tile."""
     cell, _, rest = token.rpartition("/")
     cell = cell or list(tiles)[-1]
-    segment, way = split_way(tiles, cell, rest)
+    segment, way = split_way(tiles, cell, rest)  # the mark for each way is beside that for an upright figure
     return _shift(locate_segment(tiles, cell, segment), (BESIDE_UPRIGHT.get(way, 0), 0))
 
 

@@ -345,7 +345,7 @@ def combine_boxes(boxes: Sequence[BoxHooks]) -> Rules:
     return Rules(
         boxes=tuple(boxes),
         hooks=hooks,
-        rounds={place: tuple(getattr(box, name) for box in hooks[name]) for place, name in ROUNDS.items()},
+        rounds={key: tuple(getattr(box, hook) for box in hooks[hook]) for key, hook in ROUNDS.items()},
         supply=dict(supply),
         strength=merge_distinct("strength", {"meeple": 1}, *(box.strength for box in boxes)),
         segments=merge_distinct("segments", {"meeple": MEEPLE_SEGMENTS}, *(box.segments for box in boxes)),

@@ -165,11 +165,11 @@ def _pair_shared_side(
 ) -> Iterable[tuple[int, int]]:
     """Pair the segments at a side that two cities or two fields of one tile share.
 
-    Two cities at one side connect to every city beyond it. These pairs are more than there are ends: each segment has
-    one end there, and only the first one closes those beyond. `closed_too_often` gets the difference.
+    Two cities at one side connect to every city beyond it. Each pair counts as two closed ends, which are too many:
+    each segment has one end there, and only the first one closes those beyond. `closed_too_often` gets the difference.
     """
     if len(mine) == len(theirs) and edge != EDGES["city"]:
-        return zip(mine, theirs, strict=True)
+        return zip(mine, theirs, strict=True)  # fields face each other one to one
     for index in mine:
         ends = 1 + (len(theirs) if index == mine[0] else 0)
         closed_too_often[index] = closed_too_often.get(index, 0) + 2 * len(theirs) - ends

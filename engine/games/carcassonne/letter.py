@@ -103,9 +103,9 @@ def lay_out_letter(view: Any, extent: Sequence[int], has_hand: bool, has_turns: 
     west, east, north, south = extent
     columns, rows = max(east - west + 1, MIN_COLUMNS), max(south - north + 1, MIN_ROWS)
     pixels_per_tile = PICTURE_PIXELS * TILE_SIZE // (columns * TILE_SIZE + MARGIN_BESIDE)
-    pixel = TILE_SIZE / pixels_per_tile
+    pixel = TILE_SIZE / pixels_per_tile  # in units of the land, as are the width and the lens
     width = PICTURE_PIXELS * pixel
-    unit = width / 1000
+    unit = width / 1000  # all heights below are counted in these
     things = tuple(_list_things(view, seat) for seat in range(len(view.supply)))
     mats = _lay_out_mats(things)
     hand_y = HAND_Y + mats.height_of_all

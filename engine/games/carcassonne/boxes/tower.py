@@ -319,9 +319,9 @@ class Tower(BoxHooks):
         return PrisonersExchanged((latest, of_captor[0])) if of_captor else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
-        """§22.3, §22.5: Offer the own prisoners of the other seat for an exchange, or the meeples within reach."""
+        """§22.3, §22.5: Offer the seat's meeples that the other seat holds for an exchange, or the meeples in reach."""
         if task.step == "exchange":
-            own = _list_own_prisoners(state, seat, task.number)
+            own = _list_own_prisoners(state, seat, captor=task.number)
             return (Choice("exchange", tuple((one.kind,) for one in own), "22.5"),)
         places = ((figure.place,) for figure in list_figures_within_reach(state, rules, task.place))
         return (Choice("capture", (*places, ("nobody",)), "22.3"),)
