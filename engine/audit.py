@@ -184,14 +184,14 @@ def _open_entry(
 def _compare_forms(then: dict[str, Any], now: dict[str, Any]) -> Finding | None:
     """Return a finding if an event was sealed with other fields than its canonical form, `now`, or with other values.
 
-    Fields that were added later are no fault. In an event of the game others are drift, because only the game knows the
-    fields and their defaults.
+    Fields that were added later are no fault. Other differences are tampering in an event of the table; in one of the
+    game they are drift, because only the game knows its fields and their defaults.
     """
     for before, event in zip(then["events"], now["events"], strict=True):
         if not _has_only_more_fields(before, event):
-            seq, of_table = then["seq"], event["type"].startswith("table.")
-            sentence = f"Entry {seq} is not in its one written form: a field is unknown, or tells a default."
-            return _report_tampering(seq, sentence) if of_table else Finding(seq, "drift", sentence)
+            is_of_table = event["type"].startswith("table.")
+            sentence = f"Entry {then['seq']} is not in its one written form: a field is unknown, or tells a default."
+            return _report_tampering(then["seq"], sentence) if is_of_table else Finding(then["seq"], "drift", sentence)
     return None
 
 

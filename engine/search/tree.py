@@ -146,7 +146,7 @@ def _evaluate_subset(entry: Subset, evaluate: Evaluate) -> None:
 
 
 def _weigh_items(items: range, size: int, evaluate_items: Callable[[set[int]], float]) -> dict[int, float]:
-    """Return how much more than the first item each one adds to `size` items.
+    """Return how much more than the first item each one adds to the seat's share with `size` items.
 
     The base is the first `size` items. An item outside is exchanged for the first item, and an item of the base for
     the spare one, the first outside: that exchange loses the weight of the item and gains that of the spare one.
@@ -158,7 +158,7 @@ def _weigh_items(items: range, size: int, evaluate_items: Callable[[set[int]], f
     weights = {item: evaluate_items(base - {first} | {item}) - base_share for item in items[size:]}
     weights[first] = 0.0
     for item in items[1:size]:
-        loss = base_share - evaluate_items(base - {item} | {spare})
+        loss = base_share - evaluate_items(base - {item} | {spare})  # its weight less that of the spare item
         weights[item] = loss + weights[spare]
     return weights
 

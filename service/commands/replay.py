@@ -174,7 +174,7 @@ def _iter_tables(log: Log, last: int | None) -> Iterator[Table | None]:
 
 
 def _redact(log: Log, entry: Entry[Any]) -> Entry[Any]:
-    """Leave out what the reader did not know; a log that is not whole leaves it out already."""
+    """Leave out what the seat did not know; nothing without a seat, and what a log left out already stays out."""
     if log.seat is None or not log.whole:
         return entry
     return redact(log.game, entry, log.seat)

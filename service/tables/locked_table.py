@@ -302,7 +302,7 @@ def list_seat_updates(
     events = [event for event in entry.events if type(event) in TABLE_EVENTS]
     for seat in seats:
         current = after.seats[seat.seat]
-        status = seat.status if current.status == "empty" else current.status  # empty: it is invited or open
+        status = seat.status if current.status == "empty" else current.status  # the row tells invited from open
         is_to_move = seat.seat in on_turn
         change = SeatChange(seat, entry, before, after, player, is_to_move, status, clock, reminder, events)
         if _has_changed(change):

@@ -71,9 +71,11 @@ def get_language() -> str:
 
 
 def choose_language(request: Request) -> str:
-    """Return the language chosen on a page, else the first of the browser's languages that Depesche has."""
+    """Return the language chosen on a page, else the best one for the browser, else English."""
     chosen = request.cookies.get(LANGUAGE_COOKIE, "")
-    return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
+    if chosen in LANGUAGES:
+        return chosen
+    return request.accept_languages.best_match(LANGUAGES) or SOURCE
 
 
 def find_picture_language() -> str:
@@ -88,7 +90,7 @@ def find_language_argument() -> str:
 
 
 def name_visitor() -> str:
-    """Return a name for the visitor's network: one IPv4 address, or the 64 bits that one customer has in IPv6."""
+    """Return a name for the visitor's network: one IPv4 address, or 64 bits of IPv6; empty if it is unknown."""
     network = name_network(request.remote_addr or "")
     return get_app().links.make_visitor_name(network) if network else ""
 
@@ -103,13 +105,10 @@ def is_local_visitor(app: App, request: Request) -> bool:
     direct = before_proxy_fix.get("REMOTE_ADDR", request.remote_addr)
     host = urlsplit(f"//{request.host}").hostname or ""
     is_proxied = "Forwarded" in request.headers or _has_unknown_proxy(app, request)
-    is_public = app.settings.address.startswith("https:") or is_proxied
-    return (
-        not is_public
-        and _is_loopback(direct)
-        and _is_loopback(request.remote_addr)
-        and (host == "localhost" or _is_loopback(host))
-    )
+    if is_proxied or app.settings.address.startswith("https:"):
+        return False
+    is_local_host = host == "localhost" or _is_loopback(host)
+    return _is_loopback(direct) and _is_loopback(request.remote_addr) and is_local_host
 
 
 def _has_unknown_proxy(app: App, request: Request) -> bool:
@@ -120,7 +119,8 @@ def _has_unknown_proxy(app: App, request: Request) -> bool:
     if app.settings.proxies:
         return False
     has_header = any(name.startswith("X-Forwarded") or name in PROXY_HEADERS for name, _ in request.headers)
-    return has_header or UNKNOWN_PROXY in request.environ or request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
+    had_header = UNKNOWN_PROXY in request.environ  # which `wsgi_threads` has left out
+    return has_header or had_header or request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
 
 
 def _is_loopback(address: str | None) -> bool:
@@ -168,8 +168,11 @@ def is_own_form(app: App, headers: Mapping[str, str] | Headers) -> bool:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     own_hosts = (headers.get("host"), urlsplit(app.settings.address).netloc)
     if site:
-        return site in ("same-origin", "none")
-    return origin is None or origin.partition("://")[2] in own_hosts
+        return site in ("same-origin", "none")  # “none”: no page sent it, but the user of the browser
+    if origin is None:
+        return True  # a program
+    _, _, origin_host = origin.partition("://")
+    return origin_host in own_hosts
 
 
 class PrivateToCrawlers(Exception):
@@ -189,7 +192,8 @@ def refuse_crawler() -> None:
         return
     if request.method not in ("GET", "HEAD") or not is_crawler(request.user_agent.string):
         return
-    if "link" not in arguments or _is_private(arguments["link"]):
+    is_private = "link" not in arguments or _is_private(arguments["link"])  # every token is private
+    if is_private:
         raise PrivateToCrawlers
 
 

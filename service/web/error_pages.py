@@ -61,12 +61,19 @@ def answer_error(error: Exception) -> Any:
         return render("private.html", PrivatePage())
     if request.path.startswith("/api/"):
         status, sentence = _explain(error, SENTENCES_FOR_PROGRAMS)
-        refusal = Refusal(translate(get_language(), sentence), error.rule if isinstance(error, Refused) else "")
+        rule = error.rule if isinstance(error, Refused) else ""
+        refusal = Refusal(translate(get_language(), sentence), rule)
         return msgspec.json.encode(refusal), status, _make_headers_for_programs(error)
     status, sentence = _explain(error, SENTENCES)
-    moved_to = f"{error.server}/t/{error.link}" if isinstance(error, TransferredAway) and error.link else ""
-    page = ProblemPage(status, sentence, _find_log_address(error), moved_to)
+    page = ProblemPage(status, sentence, _find_log_address(error), _find_new_address(error))
     return render("problem.html", page, status)
+
+
+def _find_new_address(error: Exception) -> str:
+    """Return the address of a game that was transferred; empty for other errors, and if no link was used."""
+    if isinstance(error, TransferredAway) and error.link:
+        return f"{error.server}/t/{error.link}"
+    return ""
 
 
 def _find_log_address(error: Exception) -> str:

@@ -115,7 +115,8 @@ class Live:
     async def serve(self, topic: str, receive: Receive, send: Send, client: str = "") -> None:
         """Send the changes of this topic to a page until it closes the connection.
 
-        If there is no room, the client with the most pages loses its oldest one.
+        If there is no room, the client with the most pages loses its oldest one. Answer 503 if no client has more pages
+        than this one, or while the server stops.
         """
         has_room = not self._closed and (self.has_room() or self._make_room(client))
         if not has_room:
@@ -213,12 +214,16 @@ class Live:
 
 
 def find_topics(change: str) -> list[str]:
-    """Return the topics of an announcement: all pages of a table, or only those of its players."""
-    table, _, topic = change.partition("/")
-    return [f"{table}.seat"] if topic == "talk" else [f"{table}.seat", f"{table}.watch"]
+    """Return the topics of an announcement, TABLE/WHAT: all pages of a table, or for talk those of its players."""
+    table, _, what = change.partition("/")
+    if what == "talk":
+        return [f"{table}.seat"]
+    return [f"{table}.seat", f"{table}.watch"]
 
 
 def find_max_open_pages() -> int:
-    """Return how many open pages a process may have: OTHER_FILES of its files stay free, but at most half of them."""
+    """Return how many pages may be open: the files that this process may have less OTHER_FILES, but at least half."""
     max_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MANY_PAGES if max_files == resource.RLIM_INFINITY else max(max_files - OTHER_FILES, max_files // 2)
+    if max_files == resource.RLIM_INFINITY:
+        return MANY_PAGES
+    return max(max_files - OTHER_FILES, max_files // 2)

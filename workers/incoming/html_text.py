@@ -86,15 +86,18 @@ def _iter_visible(root: LexborNode | None, hidden_names: frozenset[str]) -> Iter
 
 
 def _list_names(node: LexborNode) -> list[str]:
-    """The classes of an element, and its id."""
+    """Return the classes of an element, and its id, which style sheets call it by."""
     return [name for key in ("class", "id") for name in (node.attributes.get(key) or "").split()]
 
 
 def _is_hidden(node: LexborNode, names: list[str], hidden_names: frozenset[str]) -> bool:
-    """Return whether an element is invisible by its tag, by its attributes, or by a style sheet that hides its name."""
+    """Return whether an element is invisible by its tag, by its attributes, or by a style sheet.
+
+    `names` are its classes and its id. `hidden_names` has classes, ids, `<tag>`, and `*` for all elements.
+    """
     if node.tag in UNSEEN_TAGS or "hidden" in node.attributes or hides(node.attributes.get("style") or ""):
         return True
-    tag = (node.tag or "").removeprefix("x-")
+    tag = (node.tag or "").removeprefix("x-")  # with which some mail programs rename tags
     return bool(hidden_names & {*names, f"<{tag}>", "*"})
 
 

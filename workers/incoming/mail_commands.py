@@ -148,7 +148,7 @@ def _is_game_verb(written: list[str], menu: Menu, words: Vocabulary) -> bool:
 
 
 def _parse_arguments(verb: str, rest: list[str], menu: Menu, words: Vocabulary) -> Command | None:
-    """Parse the words behind the verb of a command; None if they are none that it takes: then the line is talk."""
+    """Parse the words behind the verb of a command; None if the verb takes no words like these: the line is talk."""
     match verb, rest:
         case "vacation", _:
             return _parse_vacation(rest)
@@ -168,7 +168,7 @@ def _parse_arguments(verb: str, rest: list[str], menu: Menu, words: Vocabulary) 
 
 
 def _parse_vacation(rest: list[str]) -> Command | None:
-    """Parse the first and the last day of a vacation; None if the words are talk about one."""
+    """Return a vacation with its two days, or a refusal if there are not two; None if the words are talk about one."""
     days = [word for word in rest if any(letter.isdigit() for letter in word)]
     if len(rest) > MAX_VACATION_WORDS or (rest and not days):
         return None
@@ -178,7 +178,7 @@ def _parse_vacation(rest: list[str]) -> Command | None:
 
 
 def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command | None:
-    """Parse which letters are wanted; None if the words are talk about letters."""
+    """Return which letters are wanted, or a refusal for one unknown word or none; None if more words are talk."""
     name = menus.normalize_name(" ".join(rest))
     for mode in MODES:
         if name and name in map(menus.normalize_name, (mode, *words.table.tokens.get(mode, ()))):
@@ -246,7 +246,7 @@ def find_doubt(line: str, later: Sequence[str], move: Move, menu: Menu, words: V
 
 
 def find_other_move(line: str, move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
-    """Return the move of a later line if it is one of the same kind, which could have been made instead; else None."""
+    """Return as a doubt the first move of a line with the same verb as `move`, but not the same; None without one."""
     other = next(_iter_moves_like(line, move, menu, words), None)
     return Doubt(line, other) if other else None
 
@@ -296,7 +296,7 @@ def _iter_talk(tail: str, later: Sequence[str], menu: Menu, words: Vocabulary) -
 
 
 def _is_talk(line: str, menu: Menu, words: Vocabulary) -> bool:
-    """Return whether a line is no move, no command, and no verb that the game may have later, such as “pas”."""
+    """Return whether a line is talk or no clear move, and no verb that the game may have later, like “pas”."""
     meaning = parse_move_line(line, menu, words)
     written = split_words(line)
     verb = find_verb(written, tuple(words.game.verbs), words)

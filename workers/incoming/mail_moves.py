@@ -153,7 +153,7 @@ def _announce(app: App, progress: Progress) -> None:
 
 
 def play_mail(locked: LockedTable, mail: Mail) -> Progress:
-    """Play the lines of a mail, in order, up to the first that is refused; raise SecondThought as `_play_lines`."""
+    """Play a mail's lines up to the first that is refused; raise SecondThought if a later one names another move."""
     if mail.answers in NOT_PLAYED:
         return Progress(locked, (mail_results.make_refused_line("", NOT_PLAYED[mail.answers]),), is_stopped=True)
     lines = LINES.decode(mail.lines)
@@ -268,7 +268,7 @@ def _make_guess_line(locked: LockedTable, line: str, guess: Guess) -> LineResult
 
 
 def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:
-    """The move that the answer to the mail before offered last as a guess; None if something has happened since."""
+    """The last guess in the answer to the seat's mail before; None without one, or if the table has changed since."""
     previous = mail_results.load_previous(locked.flush(), mail)
     lines = previous.result.lines if previous else ()
     guesses = [line.guess for line in lines if line.guess and line.length == locked.position.length]

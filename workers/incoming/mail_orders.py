@@ -168,7 +168,10 @@ def _list_movers(locked: LockedTable, seat: int, part: str) -> list[int]:
 
 
 def _make_question(locked: LockedTable, seat: int, part: str, is_own: bool) -> Refused:
-    """Return the refusal that asks the sender for a part of the line in plain words of a move."""
+    """Return the refusal of a part of the line that is no clear move.
+
+    It asks for a move with all of its words: of the sender if `is_own`, otherwise of one of the others.
+    """
     others = [one.name for one in locked.seats if one.seat != seat]
     return Refused(
         "“{part}” is not clear: write a move that {who} can make then, with all of its words, or use “What if” on the"
@@ -183,7 +186,9 @@ def _parse_part(part: str, menu: Menu, words: Vocabulary) -> Move | None:
     written = [word.strip(",:") for word in part.split()]
     if any(word.casefold() in words.table.never for word in written):
         return None  # it denies the move: “not A3”
-    for text in _iter_readings(written, words) if menu else ():
+    if not menu:
+        return None
+    for text in _iter_readings(written, words):
         move = parse_move_line(text, menu, words)
         if isinstance(move, Move) and any(entry.verb == move.verb for entry in menu):
             return move

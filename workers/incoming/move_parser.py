@@ -80,7 +80,7 @@ def parse_move_line(line: str, menu: Menu, words: Vocabulary) -> Meaning:
 
 
 def _find_move(readings: Iterator[str], menu: Menu, words: Vocabulary) -> Move | Refused | None:
-    """Return the first reading that is a move; otherwise the refusal of the first reading."""
+    """Return the first reading that is an intended move, or else the first refusal; None if there is neither."""
     why: Refused | None = None
     for reading in dict.fromkeys(readings):
         try:
@@ -281,7 +281,7 @@ def _find_nearest(line: str, menu: Menu, words: Vocabulary) -> Move | None:
 
 
 def _compare_move(written: list[str], move: Move, words: Vocabulary) -> float:
-    """Measure how much words look like a move on average, from 0 to 1; 0 if one of them does not."""
+    """Measure how much words look like a move on average, from 0 to 1; 0 if one does not, or the number differs."""
     tokens = (move.verb, *move.args)
     if len(tokens) != len(written):
         return 0.0
@@ -341,7 +341,7 @@ def count_verb_words(written: list[str], verb: str, words: Vocabulary) -> int:
 
 
 def _looks_like_move(written: list[str], menu: Menu, words: Vocabulary) -> bool:
-    """Return whether a line that is no move was meant as a move: then its sender has to know."""
+    """Return whether a line was meant as a move: it begins like a verb, and is short or has a token behind it."""
     menu_verbs = [entry.verb for entry in menu]
     talk_words = (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)  # unless the menu has them
     verbs = (*menu_verbs, *(verb for verb in words.verbs if verb not in talk_words))

@@ -277,7 +277,7 @@ def _build_line(draft: TableDraft, line: LineResult) -> AnsweredLine:
 
 
 def _find_hint(draft: TableDraft, line: LineResult) -> tuple[str, ...]:
-    """Return the moves of the hint that was asked for; nothing if the table went on before it was found."""
+    """Return the moves of the hint that a line asked for; nothing if it asked for none, or if the game went on."""
     return () if line.hint is None else tuple(map(str, hints.answer(draft.app, line.hint, process_pool.run)))
 
 

@@ -237,7 +237,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
 
 
 def settle_over_limit(app: App, letter: ClaimedLetter) -> bool:
-    """Postpone or drop a letter whose mailbox gets too many invitations today; return False if it is to be sent."""
+    """Postpone a letter behind a day's number of invitations, drop it behind twice that; False if it is to be sent."""
     if app.settings.smtp == EMBEDDED:  # letters stay in the local mailbox
         return False
     most = app.settings.invitations_per_day
@@ -316,7 +316,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
 
 
 def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:
-    """Return the address that bounces go to. An ordinary mailbox has one address: there, a header names the letter."""
+    """Return the address that bounces go to; if all share one mailbox, add a header that names the letter."""
     address = f"{app.links.make_bounce_address(letter.id)}@{app.settings.mail_host}"
     if app.settings.answer_place == "play":
         return address

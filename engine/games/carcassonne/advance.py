@@ -46,13 +46,15 @@ def _is_turn_over(state: State) -> bool:
     if len(state.work) != 1 or state.owed or state.moved or not can_draw(state):
         return False
     part = state.work[0]
-    if not isinstance(part, Part) or (part.done and any(state.features[root].figures for root in part.done)):
+    if not isinstance(part, Part):
+        return False
+    if part.done and any(state.features[root].figures for root in part.done):
         return False
     return part.step == "score" or (part.step == "figure" and can_only_pass(state, part))
 
 
 def _count_features(state: State, rules: Rules) -> Outcome | None:
-    """§4: Count all features that are left on the table."""
+    """§4: Count all features with figures that are left on the table; None if there are none."""
     events: list[Struct] = []
     for root in scoring.list_features_to_count(state, rules):
         event = scoring.score_feature(state, rules, root, "final")

@@ -174,7 +174,7 @@ class Offers(Struct, frozen=True):
 
 
 def list_offers(menu: Menu) -> Offers:
-    """Return the tokens of a menu by the kind of thing they name, each once, in the order of the menu."""
+    """Return the tokens of a menu by the kind of thing they name, each once, as the menu has them; turns are sorted."""
     tokens = defaultdict[str, dict[str, None]](dict)  # dicts keep their order, unlike sets
     for entry in menu:
         for option in _list_options(entry):
@@ -185,7 +185,7 @@ def list_offers(menu: Menu) -> Offers:
     return Offers(
         places=tuple(option for entry in menu if entry.verb == "place" for option in _list_options(entry)),
         is_scoring="score" in verbs,
-        is_message="message" in verbs and "draw" not in tokens["words"],  # with `draw` it asks whether to draw one
+        is_message="message" in verbs and "draw" not in tokens["words"],  # with `draw` none is in hand yet
         is_builder="builder" in verbs,
         **{field: tuple(names) for field, names in tokens.items()},
     )
@@ -303,7 +303,7 @@ def list_unfit_cells(tiles: Iterable[str], offered: Iterable[str]) -> list[str]:
 
 
 def find_space(steps: int) -> int:
-    """Return the space of the track that a scoring figure is on; below 0, where payments can bring it, its steps."""
+    """Return the space after so many steps; below 0, where payments can bring a figure, the steps themselves."""
     return steps if steps < 0 else steps % TRACK
 
 

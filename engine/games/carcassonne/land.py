@@ -111,15 +111,15 @@ def find_features_ending_at(state: State, cell: str) -> list[int]:
 
 
 def can_grow(state: State, figure: Figure) -> bool:
-    """Whether the feature of a figure leads to an empty cell; it is walked from the tile of the figure on."""
+    """Whether the feature of a figure leads to an empty cell, seen tile by tile from that of the figure on."""
     root, seen, waiting = find_figure_root(state, figure), {figure.cell}, [figure.cell]
     while waiting:
         cell = waiting.pop()
         placed = state.tiles[cell]
         piece = PIECES[placed.tile][placed.turn]
-        for beyond, along in zip(list_neighbours(cell), piece.side_indexes, strict=True):
-            if not any(find_root(state.parents, placed.first + index) == root for index in along):
-                continue
+        for beyond, on_side in zip(list_neighbours(cell), piece.side_indexes, strict=True):
+            if all(find_root(state.parents, placed.first + index) != root for index in on_side):
+                continue  # the feature does not reach this side
             if beyond not in state.tiles:
                 return True
             if beyond not in seen:
@@ -216,7 +216,7 @@ def _close_features_ending_at(state: State, cell: str, features: Features) -> li
 
 
 def _unite(segment: int, roots: Sequence[int], parents: Parents) -> tuple[int, Sequence[int]]:
-    """Make a new segment, and all features that it meets, part of the first of these; return it and the others."""
+    """Make a new segment, and all features that it meets, part of the first of these; return this and the others."""
     root = find_root(parents, roots[0])
     parents[segment] = root
     if len(roots) == 1:
@@ -281,7 +281,7 @@ def _add_enclosed_segments(
         segment = piece.segments[index]
         features[root] = Feature(segment.kind, len(empty), (*beside, number), segment.marks)
     more_cells = {one: (*state.awaited_cells.get(one, ()), *roots) for one in empty}
-    return state.awaited_cells | more_cells, [] if empty else roots
+    return state.awaited_cells | more_cells, ([] if empty else roots)
 
 
 def add_figure(state: State, figure: Figure, **others: Any) -> State:

@@ -307,7 +307,10 @@ def _score_completed(state: State, rules: Rules, part: Part, chance: Chance) -> 
 
 
 def _end_part(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
-    """§2.7: Begin the next turn, or return to the work that this part interrupted, or end the game."""
+    """§2.7: Return to the work that this part interrupted; else do what boxes do after a turn, and begin the next one.
+
+    Without a tile for the next seat, an extra turn of a box or the final scoring begins.
+    """
     if len(state.work) > 1:
         return PartEnded(state.turn)
     event = _find_first_event(box.end_turn(state, rules, part, chance) for box in rules.hooks["end_turn"])
@@ -329,7 +332,10 @@ def _list_scores(state: State) -> tuple[int, ...]:
 
 
 def _end_game(state: State, chance: Chance) -> Struct | None:
-    """§4: Count the features left on the table, then the bonuses of boxes, then end the game."""
+    """§4: After what boxes do first, count the features on the table, then the bonuses of boxes, then end the game.
+
+    Return None if it is over already.
+    """
     if state.phase == "over":
         return None
     rules = get_rules(state.options)

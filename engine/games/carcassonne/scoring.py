@@ -115,7 +115,7 @@ def select_figures(state: State, rules: Rules, feature: Feature, moment: Moment)
 
 
 def score_feature(state: State, rules: Rules, root: int, moment: Moment) -> FeatureScored:
-    """Return the event that scores a feature with figures, which are paid and go home."""
+    """Return the event that scores a feature: its figures go home, and awards without points are left out."""
     feature = state.features[root]
     figures = select_figures(state, rules, feature, moment)
     awards = award_feature(state, rules, replace(feature, figures=figures), moment)
@@ -163,7 +163,10 @@ def find_all_companions(state: State, rules: Rules, lost: Sequence[Figure]) -> I
 
 
 def apply_feature_scored(state: State, event: FeatureScored) -> State:
-    """Send the figures home and apply the awards; all of it in one copy of the state."""
+    """Send the figures home, apply the awards, and let the part go on without this feature; in one copy of the state.
+
+    In the final scoring there is no part.
+    """
     changes = find_changes_by_awards(state, event.awards) if event.awards else {}
     if state.work:
         part = get_current_part(state)
@@ -223,7 +226,7 @@ def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
 
 
 def find_next_to_count(state: State, rules: Rules) -> int | None:
-    """§4: Return the next feature to be counted at the end, roads first and farms last; None if all are."""
+    """§4: Return the next feature to be counted at the end, in the order of `Rules.feature_order`; None if all are."""
     roots = list_features_to_count(state, rules)
     return roots[0] if roots else None
 

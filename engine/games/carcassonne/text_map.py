@@ -206,7 +206,7 @@ def _draw_edges(sheet: Sheet, piece: Piece) -> None:
 
 
 def _draw_middle(sheet: Sheet, piece: Piece) -> None:
-    """Draw the last sign of a tile in its middle, or what its sides have in common; a large city fills the row."""
+    """Draw the last sign of a tile in its middle, or without one what its land shows; a large city fills the row."""
     letters = [SIGN_LETTERS[word] for word in list_words_of_piece(piece) if word in SIGN_LETTERS]
     sheet.write(MIDDLE_COLUMN, MIDDLE_ROW, letters[-1] if letters else _choose_middle_letter(piece))
     if _has_wide_city(piece) and piece.edges.count("c") > 2:

@@ -85,9 +85,9 @@ def _evolve_coins(state: State, event: Event) -> State:
         case Spared():
             return replace(state, owed=None)
         case Turned(seat, coin, victim):
-            first = seat if state.first_rouble is None else state.first_rouble
+            first_seat = seat if state.first_rouble is None else state.first_rouble
             state = _take_coin(state, coin, victim)
-            return replace(state, turned=(*state.turned, coin), first_rouble=first, last=())
+            return replace(state, turned=(*state.turned, coin), first_rouble=first_seat, last=())
         case Lost():
             return replace(state, turned=(), done=True)
         case Stopped(seat, coins):
@@ -132,11 +132,14 @@ def _deploy(state: State, event: Deployed) -> State:
 
 
 def _travel(state: State, event: Travelled) -> State:
-    """Move a courier, and its dispatch; the rooms of both travellers are touched by one move, so add to `last`."""
+    """Move a courier, and its dispatch.
+
+    One move sends two travellers, each by an event of its own: so each adds its rooms to `last`.
+    """
     seat, kind, end = event.seat, event.kind, event.end
     inns = _check_out(state.inns, event.start, kind)
     last = (*state.last, (event.start, kind), (end, kind))
-    if end == PALACE:
+    if end == PALACE:  # the courier comes home, under the stack
         state = _change_player(state, seat, under=(*state.players[seat].under, kind))
         return replace(state, inns=inns, last=last)
     state = replace(state, inns=_check_in(inns, end, kind, seat), last=last)

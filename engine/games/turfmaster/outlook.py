@@ -51,8 +51,9 @@ def outlook(state: State) -> Shares:
     totals = [list[float]() for _ in range(state.seats)]
     for horse, points in zip(state.horses, _expect_points(state, horses, to_ride), strict=True):
         totals[horse.seat].append(horse.points + points)
-    unit = UNIT_AT_LINE + UNIT_FAR * (1 - exp(-to_ride / UNIT_RANGE)) + UNIT_LATER_RACE * (RACES - state.race)
-    return from_points([_combine_points(state, own) for own in totals], unit)
+    # The lead, in points, that multiplies the chances by e: the larger, the more there is still to ride.
+    lead_unit = UNIT_AT_LINE + UNIT_FAR * (1 - exp(-to_ride / UNIT_RANGE)) + UNIT_LATER_RACE * (RACES - state.race)
+    return from_points([_combine_points(state, own) for own in totals], lead_unit)
 
 
 def _list_running(state: State) -> list[SimulatedHorse]:

@@ -46,9 +46,9 @@ from engine.games.turfmaster.state import (
     RoundBegan,
     State,
     Stayed,
+    can_take_bonus,
     draw_cards,
     find_running_horses,
-    has_bonus,
 )
 from engine.menu import Choice, Menu, Move
 
@@ -72,7 +72,7 @@ def make_round_menu(state: State, seat: int) -> Menu:
 
 def _offer_bonus(state: State, seat: int) -> Menu:
     """§3.3: bonus cards for any own horse that is still running."""
-    horses = [_name_horse(horse) for horse in state.horses if horse.seat == seat and has_bonus(state, horse)]
+    horses = [_name_horse(horse) for horse in state.horses if horse.seat == seat and can_take_bonus(state, horse)]
     return (Choice("bonus", tuple(horses), "3.3"),) if horses else ()
 
 
@@ -210,7 +210,7 @@ def _has_to_choose(state: State, horse: Horse) -> bool:
 
 def _may_pass(state: State, horse: Horse) -> bool:
     """§4.4: whether a horse without cards could still have its bonus cards."""
-    return not horse.hand and not horse.passed and has_bonus(state, horse)
+    return not horse.hand and not horse.passed and can_take_bonus(state, horse)
 
 
 def decide_in_round(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:

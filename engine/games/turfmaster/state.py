@@ -337,6 +337,9 @@ def find_running_horses(state: State) -> dict[int, Field]:
     return {index: horse.field for index, horse in enumerate(state.horses) if horse.field is not None}
 
 
-def has_bonus(state: State, horse: Horse) -> bool:
-    """§3.3, §3.4: whether bonus cards are left to take; in the last race they are dealt with the hand."""
+def can_take_bonus(state: State, horse: Horse) -> bool:
+    """§3.3, §3.4: whether a horse that is on the course may still take its bonus cards.
+
+    In the last race they are dealt with the hand.
+    """
     return state.race < RACES and not horse.bonus and horse.field is not None

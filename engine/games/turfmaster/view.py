@@ -19,7 +19,7 @@ from engine.games.turfmaster.state import (
     Horse,
     State,
     Trail,
-    has_bonus,
+    can_take_bonus,
     sort_cards,
 )
 
@@ -111,7 +111,7 @@ def _show_horse(state: State, index: int, seat: int | None) -> Runner:
         spent=horse.spent,
         card=horse.card,
         has_chosen=bool(horse.chosen),
-        bonus=has_bonus(state, horse),
+        bonus=can_take_bonus(state, horse),
         points=horse.points,
         arrivals=horse.arrivals,
     )

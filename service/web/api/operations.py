@@ -306,10 +306,12 @@ def parse_body(posted: HttpRequest, kind: type[Body]) -> Body:
 
 
 def _encode(answer: Any) -> Reply:
-    """Encode what a view returned: an answer, or only the content of one with status 200."""
+    """Encode what a view returned: a Cacheable, an Answer, or only the content of an answer with status 200."""
     if isinstance(answer, Cacheable):
         return _encode_tagged(answer)
-    return encode_answer(answer if isinstance(answer, Answer) else Answer(answer))
+    if isinstance(answer, Answer):
+        return encode_answer(answer)
+    return encode_answer(Answer(answer))
 
 
 def encode_answer(answer: Answer) -> Reply:

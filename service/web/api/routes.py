@@ -122,6 +122,7 @@ def open_table(body: Opening) -> Answer:
 
 
 def _invite(guest: Guest) -> Invitee:
+    """Make an invitee of a guest in a request; without a language it is empty."""
     in_language = guest.language or ""
     return Invitee(guest.name, guest.address, who=guest.who, level=guest.level, language=in_language)
 
@@ -284,7 +285,7 @@ def _list_public_columns(seat: Any) -> tuple[Any, ...]:
 
 
 def _make_tag(place: Place, table: Snapshot, besides: tuple[Any, ...]) -> str:
-    """Return a tag that changes whenever the answer changes."""
+    """Return a tag that changes with the answer: the log, the phase, the seat, and `besides`, which is all else."""
     shown = (table.row.head, table.row.phase, place.seat, *map(str, besides))
     return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:TAG_CHARS]
 
@@ -358,7 +359,13 @@ def _make_news(place: Place, table: Snapshot, query: Since) -> News:
         with get_app().store.reading() as db:
             entries = snapshots.load_entries(db, table, query.since, end)
     described = _describe_entries(place.seat, table, entries, _find_language(query))
-    return News(table.position.phase, table.row.length, table.row.head, max(end, query.since), described)
+    return News(
+        phase=table.position.phase,
+        length=table.row.length,
+        receipt=table.row.head,
+        next=max(end, query.since),  # `since` may be beyond the end
+        entries=described,
+    )
 
 
 def _describe_entries(

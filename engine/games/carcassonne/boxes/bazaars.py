@@ -64,8 +64,10 @@ class Auction(Struct, frozen=True, gc=False):
 
         The picker bids first, then all others in turn, and then the picker decides.
         """
-        has_first_bid = self.bidder is not None
-        return self.waiting[0] if has_first_bid and self.waiting else self.seats[0]
+        picker = self.seats[0]
+        if self.bidder is None or not self.waiting:
+            return picker
+        return self.waiting[0]
 
 
 class BazaarPlaced(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -244,14 +246,14 @@ class Bazaars(BoxHooks):
         return replace(state, bought=((),) * len(state.track))
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> BazaarPlaced | None:
-        """§23.9, §23.11: A bazaar is due for its tile, unless that was bought in one."""
+        """§23.9, §23.11: Make an auction due for a tile with a bazaar, unless one is due or the tile was bought."""
         if BAZAAR not in PIECES[event.tile][0].signs or is_auction_due(state):
             return None
         is_bought = BOUGHT_NOTE + get_plain_name(event.tile) in get_current_part(state).notes
         return None if is_bought else BazaarPlaced(state.turn)
 
     def end_turn(self, state: State, rules: Rules, part: Part, chance: Chance) -> AuctionBegan | None:
-        """§23.9: Draw as many tiles as there are seats, if there are as many."""
+        """§23.9: Draw a tile for each seat, if enough are left; the seat to the left of the one on turn picks first."""
         seats = len(state.track)
         if not is_auction_due(state) or count_tiles_left(state) < seats:
             return None
@@ -307,8 +309,9 @@ class Bazaars(BoxHooks):
             case "bid":
                 return [BidDeclined(seat) if word == NO_BID else BidMade(seat, int(word))]
         assert auction.bidder is not None
-        buyer, payee = (seat, auction.bidder) if word == BUY else (auction.bidder, seat)
-        return [sell(auction, buyer, payee)]
+        if word == BUY:
+            return [sell(auction, buyer=seat, payee=auction.bidder)]
+        return [sell(auction, buyer=auction.bidder, payee=seat)]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the tiles of a seat are worth, and what it can expect of an auction."""

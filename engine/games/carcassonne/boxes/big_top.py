@@ -115,7 +115,7 @@ def _award_pyramid(pyramid: Feature) -> tuple[Award, ...]:
 
 
 def _count_show_tiles(state: State, cell: str) -> int:
-    """Count the tiles with the circus or acrobats on nine cells."""
+    """Count the tiles with the circus or acrobats on a cell and the eight around it."""
     return sum("circus" in get_signs(state, one) or has_segment(state, one, ACROBATS) for one in list_nine_cells(cell))
 
 

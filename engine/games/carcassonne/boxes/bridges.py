@@ -166,10 +166,10 @@ class Bridges(BoxHooks):
         part = state.work[-1] if state.work else None
         if not isinstance(part, Part) or part.step != "place":
             return options
-        cell = find_bridge(part)
-        if not cell:  # there is no bridge, or it is over the tile itself
+        bridge_cell = find_bridge(part)
+        if not bridge_cell:  # there is no bridge, or it is over the tile itself
             return options
-        return [args for args in options if args[0] in list_neighbours(cell)]
+        return [(cell, turn) for cell, turn in options if cell in list_neighbours(bridge_cell)]
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§23.2, §23.3: Build a bridge over the tile in hand or over one on the table, or set the former aside."""

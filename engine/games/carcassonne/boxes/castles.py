@@ -153,7 +153,9 @@ def find_castle_cells(state: State, root: int) -> tuple[str, str] | None:
     if feature.kind != "city" or feature.open or len(feature.tiles) != 2:
         return None
     one, other = list_cells(state, feature)
-    return (one, other) if _is_half_circle(state, one, root) and _is_half_circle(state, other, root) else None
+    if not _is_half_circle(state, one, root) or not _is_half_circle(state, other, root):
+        return None
+    return one, other
 
 
 def _is_half_circle(state: State, cell: str, root: int) -> bool:
@@ -195,7 +197,7 @@ def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
 
 
 def _list_completed(state: State, rules: Rules, part: Part) -> Sequence[tuple[Sequence[str], int]]:
-    """Return the cells and the points of each completed feature; a cloister is only on its own cell."""
+    """Return the cells and the points of each completed road, city and cloister; a cloister is only on its own cell."""
     completed = list[tuple[Sequence[str], int]]()
     for root in part.done:
         feature = state.features[root]
@@ -270,7 +272,7 @@ class Castles(BoxHooks):
         return None
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
-        """Remember that a lord is paid."""
+        """Remove the lord of a castle that was scored from those that are to be paid."""
         if event.kind != CASTLE:
             return state
         paid = [figure.place for figure in event.figures]

@@ -172,13 +172,11 @@ def find_citizens(state: State, seat: int, quarter: str) -> list[Figure]:
 def find_arrival_place(state: State, rules: Rules, root: int) -> str:
     """Return the place on which meeples come to a feature: on its latest tile that is not barred; empty without one."""
     cells = list_cells(state, state.features[root]) or list(state.tiles)  # a farm does not record its tiles
-    places = (
-        f"{cell}/{segment.token}"
-        for cell in reversed(cells)
-        for segment, segment_root in iter_segments(state, cell)
-        if segment_root == root and not is_barred(state, rules, cell)
-    )
-    return next(places, "")
+    for cell in reversed(cells):
+        for segment, segment_root in iter_segments(state, cell):
+            if segment_root == root and not is_barred(state, rules, cell):
+                return f"{cell}/{segment.token}"
+    return ""
 
 
 def list_seats_with_citizens(state: State, quarter: str) -> tuple[int, ...]:
@@ -241,7 +239,8 @@ class Count(StartBlock):
         """§30.2: Yield each kind of meeple in the supply with each quarter that it can enter: an abbot only one."""
         for kind, number in state.supply[state.turn].items():
             if number and kind not in rules.non_meeples:
-                yield from ((kind, quarter) for quarter in QUARTERS if kind != "abbot" or quarter == CATHEDRAL_QUARTER)
+                quarters = (CATHEDRAL_QUARTER,) if kind == "abbot" else tuple(QUARTERS)
+                yield from ((kind, quarter) for quarter in quarters)
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CitizensAsked | None:
         """§30.4: Before completed features are scored, ask whether meeples come to the next one from their quarter.
@@ -305,8 +304,11 @@ class Count(StartBlock):
 
     def _find_quarter(self, state: State, task: Task) -> str:
         """Return the quarter whose meeples a task is about; without a place it is about farms."""
-        ground = state.features[find_token_root(state, *task.place.split("/"))].kind if task.place else "field"
-        return QUARTER_OF[ground]
+        if not task.place:
+            return QUARTER_OF["field"]
+        cell, token = task.place.split("/")
+        root = find_token_root(state, cell, token)
+        return QUARTER_OF[state.features[root].kind]
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§30.2 to §30.5: Send a meeple into the city or none, or move one out of it onto a feature or none."""

@@ -82,8 +82,10 @@ class Darmstadt(BoxHooks):
 
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
         """§26.2: The Darmstadtium brings three points more when its city is complete."""
-        is_complete = feature.kind == "city" and not feature.open
-        return points + BONUS_POINTS if is_complete and DARMSTADTIUM in feature.marks else points
+        is_complete_city = feature.kind == "city" and not feature.open
+        if not is_complete_city or DARMSTADTIUM not in feature.marks:
+            return points
+        return points + BONUS_POINTS
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChurchCompleted | None:
         """§26.3: Before any meeple goes home, decide the bonus of the next church; called until all are decided."""

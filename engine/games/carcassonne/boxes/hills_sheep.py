@@ -172,7 +172,7 @@ class HillsSheep(BoxHooks):
     }
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> HillRaised | None:
-        """§14.8: Put a tile of the bag under a hill."""
+        """§14.8: Put a tile of the bag under a hill, if one can still be drawn."""
         return HillRaised() if "hill" in PIECES[event.tile][0].signs and can_draw(state) else None
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:

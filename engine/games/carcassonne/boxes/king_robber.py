@@ -60,7 +60,7 @@ class KingRobber(BoxHooks):
         return TitleTaken(state.turn, title, tiles) if tiles > largest else None
 
     def award_at_end(self, state: State, rules: Rules) -> tuple[Award, ...]:
-        """§25.3: One point for each completed city or road on the table."""
+        """§25.3: Pay the king a point for each completed city on the table, the baron for each completed road."""
         holders = {title: seat for title, (seat, _) in get_titles(state).items()}
         carcassonne = int(get_setting(state, "count"))  # with the count it is one more city
         counts = {"city": count_complete(state, "city") + carcassonne, "road": count_complete(state, "road")}

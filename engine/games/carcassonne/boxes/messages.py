@@ -176,7 +176,9 @@ def can_perform_without_target(state: State) -> bool:
 
 def _find_target_kind(number: int) -> str:
     """Return the kind of feature that a message is about."""
-    return SMALLEST_FEATURE.get(number, "field" if number == FARMERS else "city")
+    if number in SMALLEST_FEATURE:
+        return SMALLEST_FEATURE[number]
+    return "field" if number == FARMERS else "city"  # shields and knights are in cities
 
 
 def _list_features_with_own_meeple(state: State, rules: Rules, kind: str) -> list[Feature]:

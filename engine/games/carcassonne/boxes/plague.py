@@ -151,9 +151,9 @@ def find_region(outbreaks: Iterable[str], active: Iterable[str]) -> set[str]:
 
 
 def find_flea_to_take(state: State) -> str:
-    """§33.4: Return the cell of the flea that is placed next: empty from the supply, otherwise the oldest one.
+    """§33.4: Return the cell from which the next flea is taken: empty while the supply has one, otherwise the oldest.
 
-    Sleeping fleas come before active ones, and an active flea leaves the others connected.
+    Sleeping fleas come before active ones; an active flea is taken only if the others stay connected without it.
     """
     fleas = get_fleas(state)
     if len(fleas) < FLEAS:
@@ -304,7 +304,7 @@ class Plague(BoxHooks):
         return (Choice("spread", tuple((cell,) for cell in list_targets(state)), "33.3"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> PlagueSpread | None:
-        """Spread the plague to the only tile without a question."""
+        """Spread the plague without a question if only one tile is possible."""
         targets = list_targets(state)
         return _spread(state, rules, state.turn, targets[0]) if len(targets) == 1 else None
 

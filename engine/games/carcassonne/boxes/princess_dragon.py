@@ -128,7 +128,9 @@ def apply_knight_sent(state: State, event: KnightSent) -> State:
 def list_ways(state: State) -> list[str]:
     """§24.4: Return the cells to which the dragon can go: beside it, new in this move, without the fairy."""
     fairy: Figure | None = get_field(state, "fairy")
-    barred = {*get_dragon_path(state), fairy.cell if fairy else ""}
+    barred = set(get_dragon_path(state))
+    if fairy is not None:
+        barred.add(fairy.cell)
     beside = list_neighbours(get_dragon_cell(state))
     return [cell for cell in beside if cell not in barred and is_open_land(state, cell)]
 

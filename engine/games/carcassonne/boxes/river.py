@@ -29,9 +29,9 @@ class River(BoxHooks):
         if not PIECES[tile][0].rivers:
             return options
         return [
-            args
-            for args in options
-            if has_river_beside(state.frontier[args[0]]) and not _turns_twice(state, tile, args)
+            (cell, turn)
+            for cell, turn in options
+            if has_river_beside(state.frontier[cell]) and not _turns_twice(state, tile, (cell, turn))
         ]
 
 

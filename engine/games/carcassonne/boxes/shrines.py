@@ -54,12 +54,17 @@ class Shrines(BoxHooks):
         if not has_cloister(tile):
             return options
         is_shrine = has_shrine(tile)
-        return [args for args in options if self._is_allowed(state, args[0], is_shrine)]
+        return [(cell, turn) for cell, turn in options if self._is_allowed(state, cell, is_shrine)]
 
     def _is_allowed(self, state: State, cell: str, is_shrine: bool) -> bool:
         """Whether there is no rival around a cell, or a single rival without another one around it."""
         rivals = find_rivals(state, cell, is_shrine)
-        return not rivals or (len(rivals) == 1 and not find_rivals(state, rivals[0], not is_shrine))
+        if not rivals:
+            return True
+        if len(rivals) > 1:
+            return False
+        (rival,) = rivals
+        return not find_rivals(state, rival, not is_shrine)
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChallengeLost | None:
         """§16.4: Send the figures of the rivals of a completed cloister or shrine home."""

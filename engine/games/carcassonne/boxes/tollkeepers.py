@@ -99,7 +99,7 @@ def has_road_end(state: State, cell: str, road: int) -> bool:
 
 
 def count_toll(state: State, rules: Rules, road: Feature, side: int) -> int:
-    """§20.3: Count the houses, gardens, robbers and groups of travellers along a road."""
+    """§20.3: Return the toll of a road: its houses, gardens, robbers and groups of travellers, times `side`."""
     cells = list_cells(state, road)
     houses = sum("house" in get_signs(state, cell) for cell in cells)
     gardens = sum(has_segment(state, cell, "garden") for cell in cells)

@@ -266,7 +266,7 @@ class Tower(BoxHooks):
         """
         if tile != TWO_CITIES or editions.lists_every_turn_of_towers(state.edition):
             return options
-        return [args for args in options if args[1] in FIRST_TURNS]
+        return [(cell, turn) for cell, turn in options if turn in FIRST_TURNS]
 
     def offer_besides(self, state: State, rules: Rules, part: Part) -> Choice | None:
         """§22.6: Offer to ransom an own meeple, once a turn, to a seat that can pay."""
@@ -283,7 +283,9 @@ class Tower(BoxHooks):
         parts = list[Part]()
         for work in state.work:
             if isinstance(work, Part):
-                parts = [*parts, work] if work.kind == "builder" else [work]
+                if work.kind != "builder":
+                    parts.clear()  # a new turn begins
+                parts.append(work)
         return parts
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> list[Args]:

@@ -120,7 +120,7 @@ def find_partner(state: State, seat: int, pair: str) -> str:
 
 
 def list_pairs(state: State, seat: int) -> list[str]:
-    """§29.2: Return the pairs of which a seat can place a token: those with one left, and the next whole one."""
+    """§29.2: Return the pairs of which a seat can place a token: those with one placed, and the next with none."""
     own = [pair for owner, pair in get_tunnels(state).values() if owner == seat]
     names = PAIR_NAMES[: PAIRS.get(str(len(state.track)), 1)]
     half_placed = [name for name in names if own.count(name) == 1]

@@ -51,8 +51,10 @@ class WindRoses(BoxHooks):
     def award_tile_placed(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
         """§11.3: Three points at once for a quarter rose in its quarter."""
         quarter, centre = find_quarter(state, part.cell), find_centre(state)
-        fits = quarter and centre and is_in_quarter(state, part.cell, centre, quarter)
-        return (Award(state.turn, POINTS, "rose"),) if fits else ()
+        if not quarter or not centre:
+            return ()
+        is_at_home = is_in_quarter(state, part.cell, centre, quarter)
+        return (Award(state.turn, POINTS, "rose"),) if is_at_home else ()
 
 
 BOX = WindRoses()
