@@ -385,8 +385,8 @@ def _find_offset(tile: str, segment: Segment) -> Offset:
             return OFF_THE_MIDDLE[f"{plain} {segment.token}"]
         case "acrobats" | "tower":
             return PLACES[segment.kind].get(plain, (0, 0))
-        case "cloister" if tile in SMALL_CLOISTERS:
-            return SMALL_CLOISTERS[tile]
+        case "cloister" if plain in SMALL_CLOISTERS:
+            return SMALL_CLOISTERS[plain]
         case "field" if not ends:
             return INNER_FIELDS.get(f"{plain} {segment.token}", (0, 0))
         case "field":

@@ -13,7 +13,8 @@ from engine.chance import make_sealed
 from engine.games import carcassonne
 from engine.games.carcassonne import board
 from engine.games.carcassonne.boxes.leipzig import BONUSES
-from engine.games.carcassonne.state import Award, FeatureScored, Figure, FigurePlaced, TilePlaced
+from engine.games.carcassonne.coordinates import locate_crown, locate_segment
+from engine.games.carcassonne.state import Award, FeatureScored, Figure, FigurePlaced, PlacedTile, TilePlaced
 from engine.games.carcassonne.tiles import PIECES, ROWS
 from engine.options import parse as parse_options
 from service.text import drawing, narration, templates
@@ -114,6 +115,26 @@ def test_a_meeple_is_sent_to_leipzig_by_touch_and_everybody_reads_where_it_went(
     narrator = narration.Narrator(carcassonne, NAMES)
     assert "to Leipzig (coiners)" in narrator.describe(game.find_events("MerchantSent")[0])
     assert "Leipzig, coiners: Anna" in drawing.draw_board_text(scene(game.state, 0))
+
+
+def test_a_bought_tile_is_said_to_be_its_buyers():
+    game = lay_bazaar(3).play("1: pick 2", "1: bid 1", "2: bid 3", "bid nothing", "1: deal buy")
+    text = drawing.draw_board_text(scene(game.state, 0))
+    assert "Bartholomäus has a tile for the next turn: V" in text
+    assert "Anna has a tile" not in text
+
+
+def test_a_crown_is_marked_where_the_figure_comes_to():
+    game = set_up(wheel=True).play("place 1,0 0")
+    world = drawing.draw_stage(scene(game.state, 0)).world
+    for section in board.CROWNS:
+        point = locate_crown(section, "1")
+        assert f'data-place="{section}" transform="translate({point.x} {point.y})"' in world
+
+
+def test_a_figure_on_a_cloister_under_a_bridge_is_where_the_cloister_is_drawn():
+    plain, bridged = ({"0,0": PlacedTile(name, 0, 0)} for name in ("KR1", "KR1=EW"))
+    assert locate_segment(plain, "0,0", "cloister") == locate_segment(bridged, "0,0", "cloister")
 
 
 def test_a_castle_a_bridge_and_a_bid_are_made_by_touch_and_everybody_reads_of_them():
