@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from PIL import Image, ImageChops
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Error, Page
 
 from engine import bots, catalogue, options
 from service.memory import LRU
@@ -61,9 +61,17 @@ def draw_in_browser(chromium: Browser, svg: str, height: int) -> Image.Image:
     try:
         page.set_content(f"<style>{faces} body {{ margin: 0 }} svg {{ display: block; width: 100% }}</style>{svg}")
         page.evaluate("document.fonts.ready")
-        return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        return Image.open(io.BytesIO(take_screenshot(page))).convert("RGB")
     finally:
         page.close()
+
+
+def take_screenshot(page: Page) -> bytes:
+    """Take a screenshot; once more if Chromium says that it cannot, as it rarely does on a busy machine."""
+    try:
+        return page.screenshot()
+    except Error:
+        return page.screenshot()
 
 
 def count_differences(one: Image.Image, other: Image.Image, seen: int = VISIBLE_STEPS) -> float:
