@@ -182,6 +182,11 @@ def format_day(language: str, iso_date: str) -> str:
     return customs.format(customs.day, date.fromisoformat(iso_date))
 
 
+def format_signed(number: int) -> str:
+    """Return a number with its sign, and a minus as books print it."""
+    return f"{number:+d}".replace("-", "−")
+
+
 def join_words(language: str, words: Iterable[str]) -> str:
     """Write a list of words as a sentence does: “A, B and C”.
 

@@ -18,7 +18,7 @@ from service.tables.history import game_story
 from service.tables.history.game_story import Mark, ScoringStep, load_score_history
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, list_players
-from service.text.languages import remove_place_marks
+from service.text.languages import format_signed, remove_place_marks
 from service.text.narration import Narrator, list_places
 from service.web.current_request import get_app, get_language
 from service.web.menu_forms import describe_move
@@ -229,7 +229,7 @@ def _describe_step(step: ScoringStep, seated: Sequence[Player], narrator: Narrat
     gains = list[Gain]()
     for player, before, after in zip(seated, step.before, step.after, strict=True):
         if _is_news(after - before, sentence):
-            gains.append(Gain(player, _format_difference(after - before)))
+            gains.append(Gain(player, format_signed(after - before)))
     return CountedStep(
         seq=step.seq,
         sentence=sentence,
@@ -238,11 +238,6 @@ def _describe_step(step: ScoringStep, seated: Sequence[Player], narrator: Narrat
         before=" ".join(map(str, step.before)),
         after=" ".join(map(str, step.after)),
     )
-
-
-def _format_difference(number: int) -> str:
-    """Return a number with its sign, and a minus as books print it."""
-    return f"{number:+d}".replace("-", "−")
 
 
 def _is_news(points: int, sentence: str) -> bool:
@@ -283,7 +278,7 @@ def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:
         is_requested=True,
         is_ready=True,
         turning_points=tuple(_describe_point(table, point, narrator) for point in requested.story.turning_points),
-        luck=", ".join(f"{name} {_format_difference(round(100 * share))} %" for name, share in shares),
+        luck=", ".join(f"{name} {format_signed(round(100 * share))} %" for name, share in shares),
     )
 
 

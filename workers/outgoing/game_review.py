@@ -11,6 +11,7 @@ from engine.story import Story, TurningPoint
 from service.tables.history import game_story
 from service.tables.history.game_story import load_score_history
 from service.text.drawing import Player, list_players
+from service.text.languages import format_signed
 from service.text.templates import get_environment
 from workers import process_pool
 from workers.outgoing import letter_parts
@@ -88,17 +89,14 @@ def write_turning_point(draft: TableDraft, point: TurningPoint) -> str:
 
 def write_chance_balance(draft: TableDraft, story: Story) -> str:
     """Return how much each player won or lost by draws; empty if nothing was drawn."""
-    shares = [f"{name} {_write_percent(share)}" for name, share in zip(draft.snapshot.names, story.luck, strict=False)]
+    shares = [
+        f"{name} {format_signed(round(100 * share))}\N{NO-BREAK SPACE}%"
+        for name, share in zip(draft.snapshot.names, story.luck, strict=False)
+    ]
     if not shares:
         return ""
     heading = draft.translator.gettext("Luck, in chances won by draws that could have gone otherwise:")
     return f"{heading} {', '.join(shares)}"
-
-
-def _write_percent(share: float) -> str:
-    """Return a share of one in per cent, with its sign: a true minus, and a space that breaks no line."""
-    number = f"{round(100 * share):+d}".replace("-", "−")
-    return f"{number}\N{NO-BREAK SPACE}%"
 
 
 class ChartLine(Struct, frozen=True):
