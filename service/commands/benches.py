@@ -349,7 +349,7 @@ class Players:
             assert place.seat is not None  # only spectators have none
             if menu := tables.menu(table.game, table.position, place.seat):
                 return place, str(menus.pick(menu, self._random.randrange))
-        raise AssertionError("the game is not over, yet nobody is to move")
+        raise AssertionError("the game is not over, but no seat has a move")
 
     def _open_table(self) -> list[Place]:
         """Open a table for three people, let them sit down, and return their places."""

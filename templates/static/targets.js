@@ -33,9 +33,9 @@ export function pick(targets, x, y, reach) {
   if (isMuchNearer) return { target: first.target, zoom: null };
   const [one, other] = [findCentre(first.target.outline), findCentre(second.target.outline)];
   const apart = measure(one, other);
-  const enough = reach / 2; // between two that are told apart without a zoom
-  if (apart >= enough) return { target: first.target, zoom: null };
-  const factor = Math.max(CLOSER, enough / apart);
+  const minApart = reach / 2; // targets that are this far apart need no zoom
+  if (apart >= minApart) return { target: first.target, zoom: null };
+  const factor = Math.max(CLOSER, minApart / apart);
   return { target: first.target, zoom: { factor, x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 } };
 }
 
