@@ -278,23 +278,35 @@ class AbbeyMayor(BoxHooks):
         return WagonScored(wagons) if wagons else None
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """§18.8, §18.9: Score the next farm with a barn; without one ask the owner of the next wagon where it drives.
+        """§18.6, §18.8: Score the next farm with a barn; without one ask the owner of the next wagon where it drives.
 
-        Wagons are in the order of their owners, from the seat on turn clockwise. The hook is called until none is left.
+        The hook is called until no farm and no wagon is left.
         """
         for root, feature in state.features.items():
-            has_barn = feature.figures and feature.kind == "field" and _select_barns(feature)
-            if has_barn and scoring.select_figures(state, rules, feature, "scored"):
+            if self._is_due_farm(state, rules, feature):
                 event = self._find_event_before_farm(state, rules, root, chance)
                 return event or scoring.score_feature(state, rules, root, "scored")
+        wagons = get_waiting_wagons(state)
+        if not wagons:
+            return None
         order = list_seats_from_turn(state)
-        wagon = min(get_waiting_wagons(state), key=lambda figure: order.index(figure.seat), default=None)
-        return WagonAsked(wagon) if wagon else None
+        return WagonAsked(min(wagons, key=lambda wagon: order.index(wagon.seat)))
+
+    def _is_due_farm(self, state: State, rules: Rules, feature: Feature) -> bool:
+        """§18.8: Whether a feature is a farm with a barn and with farmers, who are scored before the end."""
+        if feature.kind != "field" or not _select_barns(feature):
+            return False
+        return bool(scoring.select_figures(state, rules, feature, "scored"))
 
     def _find_event_before_farm(self, state: State, rules: Rules, root: int, chance: Chance) -> Struct | None:
-        """Return the next event of other boxes before a farm with a barn is scored; None if none is left."""
+        """Return the next event of other boxes before a farm with a barn is scored; None if none is left.
+
+        The event of this box would be about wagons, which do not drive on from a farm.
+        """
         for box in rules.hooks["before_feature"]:
-            event = None if box is self else box.before_feature(state, rules, root, chance)
+            if box is self:
+                continue
+            event = box.before_feature(state, rules, root, chance)
             if event is not None:
                 return event
         return None
@@ -336,7 +348,7 @@ class AbbeyMayor(BoxHooks):
     def award_without_lead(
         self, state: State, rules: Rules, feature: Feature, moment: Moment
     ) -> tuple[Award, ...] | None:
-        """§18.10: At the end pay every barn for its farm."""
+        """§18.10: At the end pay every barn for its farm; None before the end, and for a feature without a barn."""
         barns = _select_barns(feature)
         if moment != "final" or not barns:
             return None

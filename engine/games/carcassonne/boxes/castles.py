@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes.bridges import OPTION
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
-from engine.games.carcassonne.land import find_segment_cell, iter_segments, list_cells, send_home
+from engine.games.carcassonne.land import find_figure_root, find_segment_cell, iter_segments, list_cells, send_home
 from engine.games.carcassonne.state import (
     CASTLE,
     Award,
@@ -24,6 +24,7 @@ from engine.games.carcassonne.state import (
     add_note,
     change_part,
     count_tiles_left,
+    find_figure,
     find_root,
     get_current_part,
     get_current_task,
@@ -47,6 +48,10 @@ MAKE, SCORE = "make", "score"
 REACHED_NOTE = "castles reached"
 LORD_POINTS, LORD_TILES = 6.0, 12
 """For bots: what the next feature near a castle brings, and how many tiles that takes."""
+
+
+Paying = list[tuple[Sequence[str], int]]
+"""The cells of completed features, or of castles that are paid, each with the points that it pays to lords near it."""
 
 
 class Castle(Struct, frozen=True, gc=False):
@@ -180,25 +185,36 @@ def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
 
     A castle that is paid pays the castles near it in turn. The castle that was made with this tile gets nothing.
     """
-    lords = {castle: find_lord(state, castle) for castle in get_castles(state) if part.cell not in castle.cells}
-    unpaid = {castle: lord.place for castle, lord in lords.items() if lord}
+    unpaid = dict[Castle, Figure]()
+    for castle in get_castles(state):
+        lord = find_lord(state, castle)
+        if lord and part.cell not in castle.cells:
+            unpaid[castle] = lord
     paying = _list_completed(state, rules, part) if unpaid else []
     pay = dict[str, int]()
     while paying:
-        newly_paid = dict[Castle, int]()
-        for castle in unpaid:
-            amounts = [amount for cells, amount in paying if not list_castle_cells(castle.cells).isdisjoint(cells)]
-            if amounts:
-                newly_paid[castle] = max(amounts)
+        newly_paid = _pay_near(unpaid, paying)
         for castle, amount in newly_paid.items():
-            pay[unpaid.pop(castle)] = amount
+            lord = unpaid.pop(castle)
+            pay[lord.place] = amount
         paying = [(castle.cells, amount) for castle, amount in newly_paid.items()]
     return pay
 
 
-def _list_completed(state: State, rules: Rules, part: Part) -> Sequence[tuple[Sequence[str], int]]:
+def _pay_near(castles: Iterable[Castle], paying: Paying) -> dict[Castle, int]:
+    """Return the most that anything near it pays to each of these castles; one with nothing near it is left out."""
+    paid = dict[Castle, int]()
+    for castle in castles:
+        near = list_castle_cells(castle.cells)
+        amounts = [amount for cells, amount in paying if not near.isdisjoint(cells)]
+        if amounts:
+            paid[castle] = max(amounts)
+    return paid
+
+
+def _list_completed(state: State, rules: Rules, part: Part) -> Paying:
     """Return the cells and the points of each completed road, city and cloister; a cloister is only on its own cell."""
-    completed = list[tuple[Sequence[str], int]]()
+    completed: Paying = []
     for root in part.done:
         feature = state.features[root]
         if feature.kind in ("road", "city", "cloister"):
@@ -282,7 +298,7 @@ class Castles(BoxHooks):
     def award_without_lead(
         self, state: State, rules: Rules, feature: Feature, moment: Moment
     ) -> tuple[Award, ...] | None:
-        """§23.6, §23.8: A lord gets what a feature near the castle brought, and otherwise nothing."""
+        """§23.6, §23.8: A lord gets what a feature near the castle brought, else nothing; None for other features."""
         if feature.kind != CASTLE:
             return None
         pay = get_lords_pay(state) if moment == "scored" else {}
@@ -306,21 +322,12 @@ class Castles(BoxHooks):
         """§23.5: Make the city that the seat was asked about a castle, or let it be scored."""
         if move.args == (SCORE,):
             return [CastleDeclined(seat)]
-        place = get_current_task(state).place
-        root = next(root for root in self._list_done(state) if self._is_at(state, root, place))
+        lord = find_figure(state, get_current_task(state).place)
+        root = find_figure_root(state, lord)
         cells = find_castle_cells(state, root)
         assert cells is not None  # it was so when the seat was asked
-        others = tuple(figure for figure in state.features[root].figures if figure.place != place)
+        others = tuple(figure for figure in state.features[root].figures if figure != lord)
         return [CastleMade(seat, root, cells, others)]
-
-    def _list_done(self, state: State) -> tuple[int, ...]:
-        """Return the completed features of the part below the question."""
-        part = next(work for work in reversed(state.work) if isinstance(work, Part))
-        return part.done
-
-    def _is_at(self, state: State, root: int, place: str) -> bool:
-        """Whether a feature has a figure at this place."""
-        return any(figure.place == place for figure in state.features[root].figures)
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the lords of a seat can expect, by the tiles that are still to come."""

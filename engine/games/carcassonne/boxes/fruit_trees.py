@@ -32,7 +32,10 @@ PRICES: tuple[int, ...] = tuple(DATA["fruit"]["sold"])
 """The points for selling one, two, three ... different fruits."""
 
 Baskets = tuple[dict[str, int], ...]
+"""How many of each fruit every seat has."""
+
 PickedTokens = dict[str, tuple[int, ...]]
+"""The values of the tokens that were taken from trees, by the cell of the tree."""
 
 
 class FruitOffered(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -65,11 +68,7 @@ class FruitLeft(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 get_baskets = make_getter("baskets", Baskets)
-"""The harvested fruit of each seat."""
-
-
 get_picked_tokens = make_getter("picked", PickedTokens)
-"""The tokens that were taken from each tree, by its cell."""
 
 
 def find_fruit_by_tree(state: State) -> dict[str, str]:
@@ -143,28 +142,33 @@ class FruitTrees(BoxHooks):
         return replace(state, baskets=({},) * len(state.track))
 
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> FruitOffered | None:
-        """§19.3: Offer fruit after a meeple was placed beside a tree, once a tile."""
-        if "fruit" in part.notes or not part.placed:
-            return None
-        trees = [cell for cell in list_nine_cells(part.placed.partition("/")[0]) if "tree" in get_signs(state, cell)]
-        placed = [figure for figure in list_figures(state) if figure.place == part.placed]
-        if not trees or not rules.select_meeples(placed, state.turn):
+        """§19.3: Offer fruit after a meeple was placed beside a tree, once a tile, if there is any to pick or sell."""
+        if "fruit" in part.notes or not self._is_meeple_beside_tree(state, rules, part.placed):
             return None
         can_choose = self._list_ripe_trees(state, part) or self._list_fruits_in_basket(state)
         return FruitOffered(state.turn) if can_choose else None
 
+    def _is_meeple_beside_tree(self, state: State, rules: Rules, place: str) -> bool:
+        """Whether the figure at this place is a meeple of the seat on turn on or beside the tile of a tree."""
+        placed = [figure for figure in list_figures(state) if figure.place == place]
+        if not rules.select_meeples(placed, state.turn):
+            return False
+        return any("tree" in get_signs(state, cell) for cell in list_nine_cells(placed[0].cell))
+
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the basket would bring if it were sold now; it has no other use."""
-        kinds = sum(count > 0 for count in get_baskets(state)[seat].values())
-        number_sold = min(kinds, len(PRICES))
+        fruits = [fruit for fruit, count in get_baskets(state)[seat].items() if count]
+        number_sold = min(len(fruits), len(PRICES))
         return float(PRICES[number_sold - 1]) if number_sold else 0.0
 
     def _list_ripe_trees(self, state: State, part: Part) -> list[str]:
-        """Return the trees with tokens around the placed meeple."""
-        cells = list_nine_cells(part.placed.partition("/")[0])
-        return [cell for cell in find_fruit_by_tree(state) if cell in cells and list_tokens_on_tree(state, cell)]
+        """Return the cells of the trees that still have tokens, around the meeple that was placed in this part."""
+        cell_of_meeple = part.placed.partition("/")[0]
+        around = list_nine_cells(cell_of_meeple)
+        return [cell for cell in find_fruit_by_tree(state) if cell in around and list_tokens_on_tree(state, cell)]
 
     def _list_fruits_in_basket(self, state: State) -> list[str]:
+        """Return the different fruits that the seat on turn has."""
         return [fruit for fruit in FRUITS if get_baskets(state)[state.turn].get(fruit)]
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:

@@ -98,7 +98,7 @@ def apply_hill_raised(state: State, event: HillRaised) -> State:
 
 
 def apply_sheep_came(state: State, event: SheepCame) -> State:
-    """Add sheep to the flock of a shepherd; its owner was asked, unless the shepherd is new."""
+    """Add sheep to the flock of a shepherd, and end the question to its owner; a new shepherd draws without one."""
     flocks = get_flocks(state)
     place = event.figure.place
     return replace(pop_task(state), flocks={**flocks, place: (*flocks.get(place, ()), event.sheep)})
@@ -195,13 +195,22 @@ class HillsSheep(BoxHooks):
         for figure in shepherds:
             if figure.place not in get_flocks(state):
                 return _draw_token(state, figure, chance)
-        own = [figure for figure in shepherds if figure.seat == state.turn and figure.cell != part.cell]
+        grown = self._find_shepherd_of_grown_field(state, part, shepherds)
+        if grown is not None and ASKED_NOTE not in part.notes:
+            return FlockStirred(grown)
+        for figure in shepherds:
+            if not can_grow(state, figure):
+                return _drive_home(state, figure)
+        return None
+
+    def _find_shepherd_of_grown_field(self, state: State, part: Part, shepherds: Sequence[Figure]) -> Figure | None:
+        """§14.3: Return the shepherd of the seat on turn if the new tile extended his field; None otherwise."""
         on_tile = {root for _, root in iter_segments(state, part.cell)}
-        grown = [figure for figure in own if find_figure_root(state, figure) in on_tile]
-        if grown and ASKED_NOTE not in part.notes:
-            return FlockStirred(grown[0])  # a seat has only one shepherd
-        closed = [figure for figure in shepherds if not can_grow(state, figure)]
-        return _drive_home(state, closed[0]) if closed else None
+        for figure in shepherds:  # a seat has only one
+            was_there = figure.cell != part.cell
+            if figure.seat == state.turn and was_there and find_figure_root(state, figure) in on_tile:
+                return figure
+        return None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return the sheep of the seat's own flocks, less those that a wolf may still take."""
