@@ -100,7 +100,7 @@ def find_bathers(state: State, event: FeatureScored) -> tuple[Bather, ...]:
     leaders = {award.seat for award in event.awards if award.why == event.kind}
     figures = [figure for figure in event.figures if figure.kind == MEEPLE and figure.seat in leaders]
     figures.sort(key=lambda figure: order.index(figure.seat))
-    pairs = zip(find_baths(state, event.feature), figures, strict=False)  # as many as there are of both
+    pairs = zip(find_baths(state, event.feature), figures, strict=False)  # bathhouses or meeples may be left over
     return tuple(Bather(figure.seat, cell, points) for (cell, points), figure in pairs)
 
 

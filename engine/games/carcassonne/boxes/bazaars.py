@@ -174,14 +174,19 @@ def require_auction(state: State) -> Auction:
 
 
 def apply_tile_bought(state: State, event: TileBought) -> State:
-    """Give the tile to the seat; the seat to the left of the last picker picks next, until all tiles are sold."""
-    auction, bought = require_auction(state), list(get_bought_tiles(state))
-    tiles = list(auction.tiles)
-    tiles.remove(event.tile)
+    """Give the tile to the seat, which leaves the auction, and pay for it; the auction ends when no seat is left.
+
+    The seat after the picker picks next; a picker that sold the tile picks again after all others.
+    """
+    bought = list(get_bought_tiles(state))
     bought[event.seat] += (event.tile,)
-    seats = tuple(seat for seat in (*auction.seats[1:], auction.seats[0]) if seat != event.seat)
     state = replace(state, bought=tuple(bought))
+    auction = require_auction(state)
+    picker, *others = auction.seats
+    seats = tuple(seat for seat in (*others, picker) if seat != event.seat)
     if seats:
+        tiles = list(auction.tiles)
+        tiles.remove(event.tile)
         left = Auction(tuple(tiles), seats)
         state = replace(replace_top(state, Task(BAZAAR, seats=(left.next_seat,))), auction=left)
     else:
@@ -203,8 +208,8 @@ def apply_bought_tile_taken(state: State, event: BoughtTileTaken) -> State:
     return replace(replace_top(state, taken), bought=tuple(bought))
 
 
-def find_highest_bid(state: State, seat: int) -> int:
-    """§23.10: Return the most that a seat can bid: no more than it has."""
+def find_bid_limit(state: State, seat: int) -> int:
+    """§23.10: Return the most that a seat can bid: no more points than it has, and 0 if it has less."""
     return max(0, min(MOST_POINTS, count_points_of(state, seat)))
 
 
@@ -278,7 +283,7 @@ class Bazaars(BoxHooks):
             return (Choice("deal", ((BUY,), (SELL,)), "23.10"),)
         is_first_bid = auction.bidder is None  # the picker makes it, and has to bid
         least = 0 if is_first_bid else auction.bid + 1
-        bids = tuple((str(points),) for points in range(least, find_highest_bid(state, seat) + 1))
+        bids = tuple((str(points),) for points in range(least, find_bid_limit(state, seat) + 1))
         return (Choice("bid", bids if is_first_bid else (*bids, (NO_BID,)), "23.10"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
@@ -291,13 +296,13 @@ class Bazaars(BoxHooks):
         if not auction.tile:  # the picker chooses one
             return None
         if auction.bidder is None:  # the picker bids first, and bids nothing if it has no points
-            return None if find_highest_bid(state, seat) else BidMade(seat, 0)
+            return None if find_bid_limit(state, seat) else BidMade(seat, 0)
         if auction.waiting:  # each other seat may outbid, if it has the points
-            return BidDeclined(seat) if find_highest_bid(state, seat) <= auction.bid else None
+            return BidDeclined(seat) if find_bid_limit(state, seat) <= auction.bid else None
         if auction.bidder == picker:
             return sell(auction, picker, payee=None)
         # The picker sells to the highest bidder, or buys for that bid if it has the points.
-        return sell(auction, auction.bidder, picker) if find_highest_bid(state, picker) < auction.bid else None
+        return sell(auction, auction.bidder, picker) if find_bid_limit(state, picker) < auction.bid else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§23.10: Pick a tile by its number, bid or bid no more, or let the picker buy the tile or sell it."""

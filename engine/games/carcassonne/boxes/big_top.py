@@ -67,11 +67,11 @@ get_animals_left = make_getter("animals", tuple[int, ...])
 
 
 def apply_circus_shown(state: State, event: CircusShown) -> State:
-    """Pay, and take the token and the tent away. As after a scored feature, boxes do not react to the figure again."""
+    """Pay, and take the token and the tent away."""
     left = list(get_animals_left(state))
     left.remove(event.animal)
-    if state.work:  # not in the final scoring
-        state = change_part(state, step="score")
+    if state.work:  # there is none in the final scoring
+        state = change_part(state, step="score")  # as after a scored feature, boxes do not react to the figure again
     return apply_awards(replace(state, tent="", animals=tuple(left)), event.awards)
 
 
@@ -81,7 +81,7 @@ def apply_tent_pitched(state: State, event: TentPitched) -> State:
 
 
 def apply_pyramid_scored(state: State, event: PyramidScored) -> State:
-    """§13.6: Score it in the round after the figure."""
+    """§13.6: Send the acrobats home and pay, in place of a figure: in the scoring round that follows the figure."""
     state = send_home(finish_figure_step(state), event.figures)
     return apply_awards(state, event.awards)
 
@@ -158,7 +158,7 @@ class BigTop(BoxHooks):
     def award_without_lead(
         self, state: State, rules: Rules, feature: Feature, moment: Moment
     ) -> tuple[Award, ...] | None:
-        """§13.7: Five points for each acrobat; there is no lead in a pyramid."""
+        """§13.7: Five points for each acrobat of a pyramid, on which there is no lead; None for other features."""
         return _award_pyramid(feature) if feature.kind == ACROBATS else None
 
     def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:

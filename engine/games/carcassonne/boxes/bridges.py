@@ -44,7 +44,8 @@ BRIDGES: dict[str, int] = DATA[OPTION]["bridges"]
 """How many bridges each seat has, by the number of seats."""
 
 OVER_HAND, OVER_TILE, NO_BRIDGE = "hand-", "/bridge-", "aside"
-"""What is in moves: `hand-NS` is a bridge over the tile in hand, `1,0/bridge-NS` one over the tile on a cell."""
+"""What is in moves: `hand-NS` is a bridge over the tile in hand, `1,0/bridge-NS` one over the tile on a cell, and
+`aside` builds none and sets the tile in hand aside."""
 BRIDGE_NOTE = "bridge "
 """The beginning of the note that a bridge was built in this part, followed by the cell of its tile on the table."""
 
@@ -71,7 +72,7 @@ def apply_bridge_built(state: State, event: BridgeBuilt) -> State:
 
 
 def _add_bridge(state: State, cell: str, tile: str) -> State:
-    """Put a bridge over the tile on a cell, between two empty cells: a new road on this tile, whose name changes."""
+    """Put a bridge over the tile on a cell, between two empty cells: a new road on this tile, now called `tile`."""
     placed = state.tiles[cell]
     old, new = PIECES[placed.tile][placed.turn], PIECES[tile][placed.turn]
     frontier = state.frontier.copy()
@@ -98,10 +99,10 @@ def find_sites(state: State) -> Iterator[tuple[str, str]]:
     """§23.2: Yield the cells of tiles on the table with the axes along which a bridge leads to two empty cells."""
     for cell, placed in state.tiles.items():
         for axis in list_bridge_axes(placed.tile):
-            turned = rotate_sides(axis, placed.turn)
-            ends = [beyond for side, beyond in zip(SIDES, list_neighbours(cell), strict=True) if side in turned]
+            axis_on_table = rotate_sides(axis, placed.turn)
+            ends = [beyond for side, beyond in zip(SIDES, list_neighbours(cell), strict=True) if side in axis_on_table]
             if state.tiles.keys().isdisjoint(ends) and not _carries_acrobats(state, cell):
-                yield cell, turned
+                yield cell, axis_on_table
 
 
 def _carries_acrobats(state: State, cell: str) -> bool:
@@ -112,7 +113,7 @@ def _carries_acrobats(state: State, cell: str) -> bool:
 
 
 def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) -> bool:
-    """Whether a tile fits beside a tile on the table once that has a bridge."""
+    """Whether a tile fits beside a tile on the table once that has a bridge; the site is its cell and the axis."""
     cell, axis = site
     options: list[Args] = []
     for side, beyond in enumerate(list_neighbours(cell)):
