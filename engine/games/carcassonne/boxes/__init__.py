@@ -96,7 +96,10 @@ EDITION_1_OPTIONS = (
 
 
 def _list_option_fields() -> list[tuple[str, Any, Any]]:
-    """Return name, type and default of each option: a switch for each box, those of the base game, the settings."""
+    """Return name, type and default of each option: the switches of boxes, the options of the base game, the settings.
+
+    A box that is on when another one is has no switch.
+    """
     options = [
         (box.option, Annotated[bool, msgspec.Meta(title=box.title, description=box.about)], box.default)
         for box in BOXES
@@ -116,7 +119,7 @@ def _make_default(name: str, value: Any) -> Any:
 def _make_state_type(box_fields: Mapping[str, tuple[Any, Any]]) -> type[state.State]:
     """Return a type of states with these fields of boxes; the fields of all other boxes are constants of the class."""
     constants = {name: default for name, (_, default) in STATE_FIELDS.items() if name not in box_fields}
-    if constants:  # pickle finds only the type with all fields by its name
+    if constants:  # by the name of this type pickle would find the one with all fields
         constants["__reduce__"] = lambda state: (_restore_state, (state.options, msgspec.structs.astuple(state)))
     defined: Any = msgspec.defstruct(
         "State",

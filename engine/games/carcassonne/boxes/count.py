@@ -56,6 +56,8 @@ TO_COUNT = "count-"
 
 OUTSIDE, REMAIN = "outside", "remain"
 ENTRY_NOTE, OWN_NOTE, OTHERS_NOTE = "carcassonne", "points own", "points others"
+"""The notes that the city was opened, and that features brought points to the seat on turn and to others."""
+
 CITIZEN_POINTS = 3.5
 """The points that a bot expects of a meeple in the city."""
 
@@ -153,7 +155,7 @@ def apply_citizens_remained(state: State, event: CitizensRemained) -> State:
 def _make_question_note(place: str) -> str:
     """Return the note by which a part remembers that seats were asked about the feature at this place.
 
-    It is empty for the question about farms at the end.
+    The place is empty for the question about farms at the end.
     """
     return f"citizens {place}"
 
@@ -180,7 +182,7 @@ def find_arrival_place(state: State, rules: Rules, root: int) -> str:
 
 
 def list_seats_with_citizens(state: State, quarter: str) -> tuple[int, ...]:
-    """§30.4: Return the seats with meeples in a quarter, from the left of the seat on turn; none beside the count."""
+    """§30.4: Return the seats with meeples in a quarter, from the left of the seat on turn; none where the count is."""
     if quarter == get_count_quarter(state):
         return ()
     return tuple(seat for seat in list_seats_after_turn(state) if find_citizens(state, seat, quarter))
@@ -224,8 +226,11 @@ class Count(StartBlock):
         if event.final:
             return state
         seats = {award.seat for award in event.awards if award.why == event.kind}
-        state = add_note(state, OWN_NOTE) if state.turn in seats else state
-        return add_note(state, OTHERS_NOTE) if seats - {state.turn} else state
+        if state.turn in seats:
+            state = add_note(state, OWN_NOTE)
+        if seats - {state.turn}:
+            state = add_note(state, OTHERS_NOTE)
+        return state
 
     def after_tile(self, state: State, rules: Rules, part: Part, chance: Chance) -> CityOpened | None:
         """§30.2: Open the city to a seat that helped others only, once in a double turn."""
@@ -319,11 +324,11 @@ class Count(StartBlock):
         if move.verb == "enter":
             kind, quarter, to = move.args
             return [CityEntered(_make_citizen(state, seat, kind, quarter), to.removeprefix(TO_COUNT))]
-        kind, *farm = move.args
+        kind = move.args[0]
         task = get_current_task(state)
+        goal = task.place or move.args[1]  # the task about farms has no place: the move names one
         citizens = find_citizens(state, seat, self._find_quarter(state, task))
         citizen = next(one for one in citizens if one.kind == kind)
-        goal = farm[0] if farm else task.place  # only a task about farms has no place
         return [CitizenMoved(citizen, read_figure(state, seat, kind, goal))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:

@@ -193,12 +193,12 @@ class Leipzig(StartBlock):
         gate_roads = list_gate_roads(state) if roads else set()
         for road in roads:
             place = find_latest_place(state, road)
-            seats = self._list_seats(state, rules, road) if road in gate_roads else ()
+            seats = self._list_seats_to_ask(state, rules, road) if road in gate_roads else ()
             if seats and _make_question_note(place) not in part.notes:
                 return MarketOpened(place, seats)
         return None
 
-    def _list_seats(self, state: State, rules: Rules, road: int) -> tuple[int, ...]:
+    def _list_seats_to_ask(self, state: State, rules: Rules, road: int) -> tuple[int, ...]:
         """Return the leaders of a road that can send a meeple, from the seat on turn on."""
         leaders = find_leaders(state, rules, state.features[road])
         order = [seat for seat in list_seats_from_turn(state) if seat in leaders]
@@ -227,10 +227,14 @@ class Leipzig(StartBlock):
         """§32.1: The long road at a gate is on both halves of a double tile, and counts once."""
         if feature.kind != "road" or editions.counts_gate_road_twice(state.edition):
             return 0
-        return sum(all(is_on_tile(state, feature, cell) for cell in halves) for halves in DOUBLE_TILES)
+        return sum(is_on_tile(state, feature, one) and is_on_tile(state, feature, other) for one, other in DOUBLE_TILES)
 
     def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
-        """§32.4: Pay the meeples in Leipzig after the feature itself."""
+        """§32.4: After the feature itself pay the meeples in the quarter for its kind; a feature of 0 points pays none.
+
+        A road pays its leaders for its tiles, a cloister its leader, and a city all that have a meeple in it for its
+        shields.
+        """
         if not get_merchants(state) or not count_points(state, rules, feature, moment):
             return ()
         if moment == "message" and not editions.pays_leipzig_for_message_8(state.edition):

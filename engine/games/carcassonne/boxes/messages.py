@@ -155,7 +155,8 @@ def _put_under(state: State, number: int) -> State:
 def _draw_message(state: State, chance: Chance) -> MessageDrawn:
     """§5.7: Draw one of the unseen messages; once all were seen, the top one."""
     pile = get_pile(state)
-    return MessageDrawn(state.turn, chance.pick("message", pile.unseen) if pile.unseen else pile.seen[0])
+    number = chance.pick("message", pile.unseen) if pile.unseen else pile.seen[0]
+    return MessageDrawn(state.turn, number)
 
 
 def _list_perform_options(state: State, number: int, rules: Rules) -> Sequence[Args]:
@@ -195,7 +196,8 @@ def _score_smallest(state: State, number: int, rules: Rules) -> MessagePerformed
     points = [scoring.count_points(state, rules, feature, "message") for feature in features]
     fewest = min(points)
     smallest = features[points.index(fewest)]
-    return MessagePerformed(state.turn, number, fewest, rules.select_meeples(smallest.figures, state.turn)[0].place)
+    own_meeples = rules.select_meeples(smallest.figures, state.turn)
+    return MessagePerformed(state.turn, number, fewest, place=own_meeples[0].place)
 
 
 def _count_targets(state: State, number: int, rules: Rules) -> int:

@@ -58,7 +58,7 @@ class Monasteries(BoxHooks):
         return [(kind, f"cloister-{LYING_WAY}") for kind in kinds if state.supply[seat][kind]]
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
-        """§17.3: Return no figure for a cloister whose figure lies until the end; None for all others."""
+        """§17.3: Return no figure for a completed cloister whose figure lies there until the end; None otherwise."""
         is_lying = feature.kind == "cloister" and has_lying_figure(feature)
         return () if is_lying and moment == "scored" else None
 

@@ -195,9 +195,9 @@ def list_goals(state: State, rules: Rules, figure: Figure) -> Iterator[str]:
         for other in list_neighbours(cell):
             if other not in state.tiles or other in closed:
                 continue
-            for segment, feature in iter_segments(state, other):
+            for segment, segment_root in iter_segments(state, other):
                 spot = (other, segment.token)
-                if feature == root and spot not in seen and _is_joined_to(state, (cell, token), spot):
+                if segment_root == root and spot not in seen and _is_joined_to(state, (cell, token), spot):
                     seen.add(spot)
                     waiting.append(spot)
                     if not is_barred(state, rules, other):
@@ -263,8 +263,8 @@ class Plague(BoxHooks):
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> OutbreakEnded | None:
         """§33.5: Without a flea that is free or asleep the oldest of several outbreaks ends, once in each part."""
         outbreaks, fleas = get_outbreaks(state), get_fleas(state)
-        are_all_active = len(fleas) >= FLEAS and all(fleas.values())
-        if not are_all_active or len(outbreaks) < 2 or END_NOTE in part.notes:
+        is_flea_left = len(fleas) < FLEAS or not all(fleas.values())
+        if is_flea_left or len(outbreaks) < 2 or END_NOTE in part.notes:
             return None
         cell = min(outbreaks, key=lambda one: outbreaks[one])
         region = find_region([one for one in outbreaks if one != cell], fleas)
@@ -314,7 +314,8 @@ class Plague(BoxHooks):
             return [_spread(state, rules, seat, move.args[0])]
         place, token = move.args
         figure = find_figure(state, place)
-        goal = read_figure(lift_figures(state, (figure,)), seat, figure.kind, token)
+        without_figure = lift_figures(state, (figure,))  # the number of a figure depends on the others on its segment
+        goal = read_figure(without_figure, seat, figure.kind, token)
         return [Fled(figure, replace(goal, protected=figure.protected))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:

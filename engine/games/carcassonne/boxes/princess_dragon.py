@@ -258,19 +258,23 @@ class PrincessDragon(BoxHooks):
         return [KnightSent(seat, (figure, *scoring.find_companions(state, rules, feature, figure)))]
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        """Return what the figures of a seat may lose while the dragon is walking towards them."""
+        """Return what the figures of a seat may lose to the dragon while it walks, as a number below 0; else 0.
+
+        It does not return to a cell of its path.
+        """
         path = get_dragon_path(state)
         if not path:
             return 0.0
-        steps = min(count_steps_left(state), FARTHEST)
         own = [figure for figure in list_figures(state) if figure.seat == seat and figure.cell not in path]
-        return -sum(self._estimate_loss(state, figure, path[-1], steps) for figure in own)
+        return -sum(self._estimate_loss(state, figure.cell) for figure in own)
 
-    def _estimate_loss(self, state: State, figure: Figure, cell: str, steps: int) -> float:
-        """Return the points that a figure may lose to a dragon that has `steps` steps left."""
-        (x, y), (to_x, to_y) = parse_cell(cell), parse_cell(figure.cell)
-        distance = abs(to_x - x) + abs(to_y - y)
-        return EATEN_POINTS * REACH**distance if distance <= steps else 0.0
+    def _estimate_loss(self, state: State, cell: str) -> float:
+        """Return the points that a figure on a cell may lose to the dragon; 0 if it is too far away."""
+        (x, y), (dragon_x, dragon_y) = parse_cell(cell), parse_cell(get_dragon_cell(state))
+        distance = abs(x - dragon_x) + abs(y - dragon_y)
+        if distance > min(count_steps_left(state), FARTHEST):
+            return 0.0
+        return EATEN_POINTS * REACH**distance
 
 
 BOX = PrincessDragon()

@@ -38,7 +38,11 @@ SAFE = "-safe"
 """The end of the token of a segment on which a meeple is placed protected."""
 
 KINDS = frozenset({"city", "road", "cloister"})
+"""The kinds of features that revolts strike."""
+
 UNSEEN_TILES: int = DATA["revolts_removed"]
+"""How many tiles of this box are out of the game, unseen."""
+
 REVOLT_TILES: dict[str, str] = {
     name: sign.split()[1]
     for name in count_tiles_of("revolts")
@@ -146,7 +150,9 @@ class Revolts(BoxHooks):
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> RevoltBroke | None:
         """§27.2: A revolt breaks out as soon as its tile is drawn."""
         kind = REVOLT_TILES.get(part.tile)
-        return None if kind is None or _make_revolt_note(state) in part.notes else strike(state, rules, kind)
+        if kind is None or _make_revolt_note(state) in part.notes:
+            return None
+        return strike(state, rules, kind)
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§27.4: Offer to place a meeple protected, or to protect one on the land instead."""

@@ -29,7 +29,7 @@ from engine.games.carcassonne.state import (
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
-OTHER_START = "river"
+RIVER_OPTION = "river"
 TEACHER_IN_HAND = 3.0
 """The points that a bot expects of the teacher: about what the next feature brings."""
 
@@ -110,7 +110,7 @@ class School(BoxHooks):
 
     def objection(self, options: Options) -> Refused | None:
         """§21.1: The school needs a start tile with a road; the spring of the river has none."""
-        if getattr(options, OTHER_START):
+        if getattr(options, RIVER_OPTION):
             return Refused("The school needs a start tile with a road; switch “River” or “School” off.", rule="21.1")
         return None
 
@@ -128,20 +128,27 @@ class School(BoxHooks):
         points = max((award.points for award in event.awards if award.why == event.kind), default=0)
         if points and get_teacher_owner(state) != NO_SEAT:
             state = replace(state, lessons=(*get_lesson_points(state), points))
-        return replace(state, school_road_scored=True) if leads_to_school(state, event.feature) else state
+        if leads_to_school(state, event.feature):
+            state = replace(state, school_road_scored=True)
+        return state
 
     def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-        """§21.4, §21.5: Pay the owner of the teacher, or ask for which feature; the hook is called again after that.
+        """§21.4, §21.5: Pay the owner of the teacher, or ask for which feature; after that give the teacher away.
 
-        Then it gives the teacher for a completed road to the school.
+        Each is an event of its own, and the hook is called until none is due. The seat on turn gets the teacher for a
+        completed road to the school.
         """
         amounts = set(get_lesson_points(state))
         if len(amounts) > 1:
             return TeacherAsked(get_teacher_owner(state))
         if amounts:
-            return TeacherPaid(get_teacher_owner(state), amounts.pop())
+            (points,) = amounts
+            return TeacherPaid(get_teacher_owner(state), points)
+        if "school" in part.notes:
+            return None
+        # A road without figures is not scored, and is still among the completed features.
         is_earned = was_school_road_scored(state) or any(leads_to_school(state, root) for root in part.done)
-        return TeacherTaken(state.turn) if is_earned and "school" not in part.notes else None
+        return TeacherTaken(state.turn) if is_earned else None
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§21.4: Offer the different points that features brought in this round."""

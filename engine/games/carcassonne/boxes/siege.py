@@ -126,7 +126,8 @@ class Siege(BoxHooks):
         return EscapeOffered(state.turn)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
-        return (Choice("escape", (*((place,) for place in list_places_to_escape(state, seat)), ("stay",)), "15.5"),)
+        escapes = [(place,) for place in list_places_to_escape(state, seat)]
+        return (Choice("escape", (*escapes, ("stay",)), "15.5"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§15.5: Let a figure escape together with its companions, or let all stay."""

@@ -238,7 +238,9 @@ class Wheel(StartBlock):
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> WheelTurned | None:
         """§28.3: Turn the wheel for a tile with a number, before it is placed."""
         number = get_number(part.tile)
-        return turn_wheel(state, rules, number) if number and _make_wheel_note(state) not in part.notes else None
+        if not number or _make_wheel_note(state) in part.notes:
+            return None
+        return turn_wheel(state, rules, number)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§28.4: A seat with the plague chooses one of its meeples on the land."""
