@@ -17,10 +17,10 @@ from engine.games.carcassonne.scoring import SCORERS
 from engine.games.carcassonne.tiles import TRACK
 
 PLATE_LETTER_PIXELS, PLATE_HEIGHT = 15.5, 1.35
-"""The size of the names of marks in pixels, large enough on a phone, and the height of their plates in this size."""
+"""The size of the letters of names in pixels, large enough on a phone; and the height of their plates in this size."""
 
 HALF_LETTER, PLATE_MARGIN = 0.37, 0.3
-"""Half the width of a letter, and the margin beside a name, in this size."""
+"""Half the width of a letter, and the margin beside a name, also in the size of the letters."""
 
 PLATE_STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6)
 """By how many plates one is moved down or up that would cover another."""
@@ -70,20 +70,20 @@ class TrackFigure(NamedTuple):
 
 
 class LetterLayout(Struct, frozen=True):
-    """The places and sizes of the parts of the picture.
+    """The places and sizes of the parts of the picture, in thousandths of its width; the first three and the lens not.
 
-    * `pixel` is a pixel in units of the land, `unit` a thousandth of the picture in units of the land.
+    * In units of the land, `width` is that of the picture, `pixel` one of its pixels, and `unit` a thousandth of it;
+      `lens` is the offset of the land in the picture to the right and down, and once more the size of a pixel.
     * `things` are the figures, goods and pieces of each seat, with their numbers; a mat has `things_abreast` in a row.
     * `mats` is the upper left corner of each mat, `mat_width` and `mat_height` their size.
     * `hand_y` is where the hand begins; `head` and `bottom` are where the land begins and ends.
-    * `lens` is the offset of the land in the picture and the size of a pixel.
-    * `named` are the kinds of figures that are named below the track.
+    * `named` are the kinds of figures that are named below the track, on which the `track_figures` are.
     """
 
     width: float
-    height: float
     pixel: float
     unit: float
+    height: float
     things: tuple[Things, ...]
     things_abreast: int
     mats: tuple[Point, ...]
@@ -118,9 +118,9 @@ def lay_out_letter(view: Any, extent: Sequence[int], has_hand: bool, has_turns: 
     y = (head + bottom) * unit / 2 - (north + south) * (TILE_SIZE / 2)
     return LetterLayout(
         width=width,
-        height=bottom + TRACK_HEIGHT + LINE_HEIGHT * (1 + _count_rows(len(named), NAMED_ABREAST)),
         pixel=pixel,
         unit=unit,
+        height=bottom + TRACK_HEIGHT + LINE_HEIGHT * (1 + _count_rows(len(named), NAMED_ABREAST)),
         things=things,
         things_abreast=mats.things_abreast,
         mats=mats.corners,

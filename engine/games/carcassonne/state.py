@@ -6,8 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
-import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 T = TypeVar("T")
@@ -18,9 +17,7 @@ class Options(Struct, frozen=True):
 
     figures: Annotated[
         Literal["at_once", "own_turn"],
-        msgspec.Meta(
-            description="Points on another’s turn: choose the scoring figure at once, or when your turn comes (§5.3)"
-        ),
+        Meta(description="Points on another’s turn: choose the scoring figure at once, or when your turn comes (§5.3)"),
     ] = "at_once"
 
 
@@ -86,10 +83,11 @@ Step = Literal["draw", "place", "figure", "between", "score"]
 class Part(Struct, frozen=True, gc=False, tag=True):
     """A part of a turn: one tile, from drawing it to scoring what it completed.
 
+    * `kind` says why the seat has it: because of its turn, its builder, or message 4.
+    * `tile` and `cell` are empty until the tile is drawn and placed; `placed` is the place of its figure, or empty.
     * `passed` is the last scoring round that was opened (a key of `ROUNDS` in hooks.py), or empty.
-    * `done` are the completed features that are not scored yet.
-    * `extra` says that the builder earned another tile.
-    * `notes` are what boxes did in this part, to do it once. `placed` is the place of the placed figure, or empty.
+    * `done` are the completed features that are not scored yet. `extra` says that the builder earned another tile.
+    * `notes` are what boxes did in this part, to do it once.
     """
 
     step: Step = "draw"
@@ -123,14 +121,16 @@ class State(Struct, frozen=True, gc=False):
 
     * `work` is a stack: its last item is to be done first.
     * Tiles are drawn from the first of the `bags`; a bag that is empty is removed. `buried` of the tiles in the bags
-      are out of the game, but which ones is unknown.
+      are out of the game, but which ones is unknown. Tiles in `aside` have left the game.
     * `frontier` has the edges around each empty cell beside a tile (tiles.py), `awaited_cells` has the cloisters and
       gardens that wait for a tile on each empty cell.
     * `parents` leads from a segment to the feature it has become part of; the segments without a parent are the keys of
       `features`.
-    * `track` has the scoring figures of each seat, `owed` the awards for which a seat has to choose one.
+    * `supply` has the number of figures of each kind that a seat can still place, by seat. `track` has the steps of the
+      scoring figures of each seat, `owed` the awards for which a seat has to choose one.
     * `moved` are the scoring figures that the seat on turn moved forward in this scoring round, `moved_for` says what
-      the last of these moves was for. `counted` are the bonuses of boxes that were counted at the very end.
+      the last of these moves was for. `counted` are the bonuses of boxes that were counted at the very end. `places`
+      are those of the seats, empty until the game is over.
     """
 
     options: Options = Options()
@@ -198,7 +198,7 @@ class RoundClosed(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class FeatureScored(Struct, frozen=True, omit_defaults=True, tag=True, gc=False):
-    """A feature was scored, on completion or at the end (`final`); its figures go back to their owners."""
+    """A feature was scored, on completion or at the end (`final`); its figures, the first on `cell`, go home."""
 
     feature: int
     kind: str

@@ -90,11 +90,11 @@ class Piece(Struct, frozen=True, eq=False):
     """
 
     segments: tuple[Segment, ...]
-    edges: str
+    edges: str  # the letter of each side, from `EDGES`
     side_indexes: tuple[tuple[int, ...], ...]
     outside_indexes: tuple[tuple[int, ...], ...]
     codes: tuple[int, ...]
-    rivers: tuple[str, ...]
+    rivers: tuple[str, ...]  # the sides that each of them joins, such as `NS`
     indexes: dict[str, int]
     built_segments: tuple[tuple[int, Segment, int], ...]
     fields: tuple[tuple[int, tuple[int, ...]], ...]
@@ -230,7 +230,7 @@ def _list_fields(row: dict[str, Any], turn: int) -> Iterator[Segment]:
 
 
 def _list_bridge(row: dict[str, Any], turn: int) -> Iterator[Segment]:
-    """Yield the bridge over a tile, which comes after all that is printed, so that this keeps its indexes."""
+    """Yield the bridge over a tile, if there is one; it comes last, so that printed segments keep their indexes."""
     if "bridge" in row:
         sides = rotate_sides(row["bridge"], turn)
         yield Segment("bridge", "road", tuple(SIDES.index(side) for side in sides), ("bridge",))
@@ -281,7 +281,7 @@ def _list_segments_along(segments: Sequence[Segment], kind: str, side: int) -> t
 def _describe_look(piece: Piece, no_castle: Sequence[int]) -> object:
     """Return a value that is equal for rotations of a tile that look the same.
 
-    A city on which no castle can be built looks different from its twin: on one tile it has a tower.
+    The cities with the indexes `no_castle` look different from others: one of them has a tower.
     """
     barred = frozenset(piece.segments[index].ends for index in no_castle)
     return frozenset((s.kind, s.ends, s.marks) for s in piece.segments), frozenset(piece.rivers), barred

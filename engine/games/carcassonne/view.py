@@ -27,10 +27,16 @@ from engine.games.carcassonne.state import (
 class BaseView(Struct, frozen=True):
     """The table as all seats see it; each box adds fields of its own.
 
-    `tiles` are in the order in which they were placed. `question` is the place or the cell that a box asks about, if it
-    asks about one. `parts` are the kinds of the parts of the turn that are going on, the interrupted ones first. A
-    `waiting` tile was drawn before the work that is to be done first, and is placed after it. `bag` counts the tiles
-    that may still be drawn: all that are not on the table. `left` of them will be.
+    * `turn` is the seat on turn, None once the final scoring began; `step` is that of the part or task to be done now,
+      empty if there is none.
+    * `parts` are the kinds of the parts of the turn that are going on, the interrupted ones first.
+    * `drawn` is the tile that is to be placed now. A `waiting` tile was drawn before that, and is placed after what is
+      to be done now. `message` is the number of the message in hand, and `question` the place or the cell that a box
+      asks about. Each is empty, and the message 0, if there is none.
+    * `tiles` are in the order in which they were placed; those in `aside` have left the game.
+    * `bag` counts the tiles that may still be drawn: all that are not on the table. `left` of them will be.
+    * `track` has the steps of the scoring figures of each seat, `owed` the awards for which a seat has to choose one;
+      `places` are empty until the game is over.
     """
 
     turn: int | None
@@ -75,9 +81,9 @@ def view(state: State, seat: int | None) -> View:
         phase=state.phase,
         step=work.step,
         parts=tuple(part.kind for part in state.work if isinstance(part, Part)),
-        drawn=work.tile if isinstance(work, Part) and work.step == "place" else "",
+        drawn=_find_drawn_tile(work),
         waiting=_find_waiting_tile(state),
-        message=work.number if isinstance(work, Task) and work.step == "message" else 0,
+        message=_find_message(work),
         question=_find_question(work),
         tiles=state.tiles,
         figures=list_figures(state),
@@ -90,6 +96,16 @@ def view(state: State, seat: int | None) -> View:
         places=state.places,
         **{name: read(state) for name, (_, read) in BOX_FIELDS.items()},
     )
+
+
+def _find_drawn_tile(work: Part | Task) -> str:
+    """Return the tile that is to be placed now; empty if there is none."""
+    return work.tile if isinstance(work, Part) and work.step == "place" else ""
+
+
+def _find_message(work: Part | Task) -> int:
+    """Return the number of the message that the seat on turn performs or trades now; 0 if there is none."""
+    return work.number if isinstance(work, Task) and work.step == "message" else 0
 
 
 def _find_question(work: Part | Task) -> str:
