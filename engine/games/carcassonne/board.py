@@ -140,7 +140,7 @@ VERBS_AWAY = frozenset({"capture", "escape", "message", "princess", "pyramid", "
 """The verbs of the moves that take the figure away that they name."""
 
 MOVES_AWAY = {"castle": "castle score", "flock": "flock home"}
-"""The moves that take the figure away about which a box asks, by their verbs."""
+"""The moves by which the figure goes home that a box asks about, by their verbs."""
 
 MOST_FAR_NAMES, MOST_NAMED_CELLS = 12, 24
 """The most segments of other tiles that are each named in a letter, and the most tiles, lest names cover the land."""
@@ -235,7 +235,7 @@ def _list_options(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
 
 
 def _list_tokens(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the tokens of an option, each after the field of the offers to which it belongs."""
+    """Return the tokens of an option, each after the name of the field of `Offers` to which it belongs."""
     match verb, option:
         case "place", (cell, turn):
             return [("cells", cell), ("turns", turn)]
@@ -245,26 +245,24 @@ def _list_tokens(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("figures", figure), ("words", quarter)]
         case "enter", (kind, quarter, to):
             return [("kinds", kind), ("words", quarter), ("words", to)]
-        case "deploy", (kind, farm):
-            return [("kinds", kind), ("segments", farm)]
-        case "deploy", (kind,) if kind != "remain":
-            return [("kinds", kind)]
         case "tunnel", (place, pair):
             return [("segments", place), ("words", pair)]
         case "flee", (place, goal):
             return [("figures", place), ("segments", goal)]
-        case "figure" | "protect", (kind, segment):
+        case "figure" | "protect" | "deploy", (kind, segment):
             return [("kinds", kind), ("segments", segment)]
         case "message", ("perform", figure):
             return [("figures", figure)]
-        case ("bridge", (place,)) if "/" in place:
-            return [("bridges", place)]
-        case ("pick", (number,)):
-            return [("lots", number)]
-        case ("ransom", (prisoner,)):
-            return [("prisoners", prisoner)]
-        case ("exchange", (kind,)):
+        case "exchange", (kind,):
             return [("kinds", kind)]
+        case "deploy", (kind,) if kind != "remain":
+            return [("kinds", kind)]
+        case "bridge", (place,) if "/" in place:
+            return [("bridges", place)]
+        case "pick", (number,):
+            return [("lots", number)]
+        case "ransom", (prisoner,):
+            return [("prisoners", prisoner)]
         case ("message", ("perform" | "points",)) | ("score" | "builder", _):
             return []  # buttons that the templates draw themselves
     return [(_choose_field(verb, option[0]), option[0])]
@@ -361,8 +359,9 @@ def name_marks(tokens: Sequence[str]) -> dict[str, str]:
 
 
 def name_axes(tokens: Sequence[str], tiles: Iterable[str]) -> list[tuple[str, Point]]:
-    """Return the numbers of all columns and rows with their points; empty if `name_marks` names the cells instead."""
-    if len({token.partition("/")[0] for token in tokens if "/" in token}) <= MOST_NAMED_CELLS:
+    """Return the numbers of all columns and rows with their points; empty if `name_marks` names what is offered."""
+    cells = {token.partition("/")[0] for token in tokens if "/" in token}
+    if len(cells) <= MOST_NAMED_CELLS:
         return []
     west, east, north, south = find_extent(list(tiles))
     top, left = TILE_SIZE * north - AXIS_ABOVE, TILE_SIZE * west - AXIS_BESIDE

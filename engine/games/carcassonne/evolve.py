@@ -54,10 +54,16 @@ def evolve(state: State, event: Struct) -> State:
 def _apply_began(empty: State, event: Began) -> State:
     """Begin with a state of the type that the boxes of the table need, and let these set up their pieces."""
     seats = len(event.track)
-    rules = get_rules(event.options)
-    supply = (event.supply,) * seats
     state_type = get_state_type(event.options)
-    state = state_type(event.options, event.edition, event.first, bags=event.bags, supply=supply, track=event.track)
+    state = state_type(
+        options=event.options,
+        edition=event.edition,
+        turn=event.first,
+        bags=event.bags,
+        supply=(event.supply,) * seats,
+        track=event.track,
+    )
+    rules = get_rules(event.options)
     for box in rules.hooks["prepare"]:
         state = box.prepare(state, rules)
     return state

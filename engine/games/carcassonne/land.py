@@ -95,7 +95,7 @@ def _extend_frontier(state: State, piece: Piece, cell: str) -> dict[str, int]:
 
 def find_features_met(state: State, piece: Piece, cell: str) -> set[int]:
     """Return the features that a tile would extend on this cell."""
-    met, _ = _connect_sides(piece, cell, state.tiles, state.parents.copy())
+    met, _ = _connect_sides(piece, cell, state.tiles, state.parents.copy())  # it shortens paths in the copy only
     return {root for roots in met.values() for root in roots}
 
 
@@ -187,8 +187,8 @@ def _add_built_segments(
             features[first + index] = Feature(segment.kind, open_ends, (number,), segment.marks)
             continue
         root, others = _unite(first + index, roots, parents)
-        more_ends = open_ends - 2 * len(roots) + closed_too_often.get(index, 0)  # each end that meets one closes both
-        ends_left = _grow(segment, number, root, others, features, more_ends)
+        gained_ends = open_ends - 2 * len(roots) + closed_too_often.get(index, 0)  # an end that meets one closes both
+        ends_left = _grow(segment, number, root, others, features, gained_ends)
         if not ends_left:
             done.append(root)
     return done
@@ -241,10 +241,10 @@ def _grow_field(cities: tuple[int, ...], root: int, others: Sequence[int], featu
     features[root] = replace(feature, cities=cities, figures=figures)
 
 
-def _grow(segment: Segment, number: int, root: int, others: Sequence[int], features: Features, more_ends: int) -> int:
+def _grow(segment: Segment, number: int, root: int, others: Sequence[int], features: Features, gained_ends: int) -> int:
     """Add a new segment, and the features that it connects, to a road or city; return how many ends are still open."""
     feature = features[root]
-    open_ = feature.open + more_ends
+    open_ = feature.open + gained_ends
     tiles, marks, figures = feature.tiles, feature.marks + segment.marks, feature.figures
     for other in others:
         merged = features.pop(other)
@@ -275,11 +275,11 @@ def _add_enclosed_segments(
     Return the cells that cloisters and gardens wait for, and the new ones that are complete already.
     """
     empty = [one for one in list_cells_around(cell) if one not in state.tiles]
-    beside = [state.tiles[one].first // MOST_SEGMENTS for one in list_cells_around(cell) if one in state.tiles]
+    numbers = [state.tiles[one].first // MOST_SEGMENTS for one in list_cells_around(cell) if one in state.tiles]
     roots = [number * MOST_SEGMENTS + index for index in piece.enclosed_indexes]
     for root, index in zip(roots, piece.enclosed_indexes, strict=True):
         segment = piece.segments[index]
-        features[root] = Feature(segment.kind, len(empty), (*beside, number), segment.marks)
+        features[root] = Feature(segment.kind, len(empty), (*numbers, number), segment.marks)
     more_cells = {one: (*state.awaited_cells.get(one, ()), *roots) for one in empty}
     return state.awaited_cells | more_cells, ([] if empty else roots)
 

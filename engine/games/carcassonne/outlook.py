@@ -124,9 +124,11 @@ find_coming_tiles = functools.lru_cache(maxsize=512)(ComingTiles)
 class Estimate:
     """An estimate of the points still to come in one position.
 
-    `played` is the share of all tiles that is on the table, `cells` are the cells of tiles by their numbers.
-    `neighbour_chance` is the chance that an empty cell beside a cloister is filled; `completion` caches the chance that
-    a feature is completed. `can_cache` is true if no box makes the worth of a feature depend on the rest of the table.
+    * `played` is the share of all tiles that is on the table, `cells` are the cells of tiles by their numbers.
+    * `neighbour_chance` is the chance that an empty cell beside a cloister is filled; `completion` caches the chance
+      that a feature is completed, by the feature.
+    * `has_fixed_awards` is true if on some features of a box the lead does not matter.
+    * `can_cache` is true if no box makes the worth of a feature depend on the rest of the table.
     """
 
     def __init__(self, state: State) -> None:
@@ -186,7 +188,7 @@ class Estimate:
         return scoring.award_without_lead(self.state, self.rules, feature, "final")
 
     def value_feature(self, root: int, feature: Feature) -> tuple[float, float]:
-        """Return what a feature is expected to bring its leader, and the chance that it is completed."""
+        """Return the points that a feature is expected to bring its leader, and the chance that it is completed."""
         match feature.kind:
             case "city" | "road":
                 return self._value_road_or_city(root, feature)
@@ -194,11 +196,16 @@ class Estimate:
                 return self._value_farm(feature), 0.0
             case "cloister" | "garden":
                 missing = feature.open
-                return CLOISTER_POINTS - missing * (1 - self.neighbour_chance), self.neighbour_chance**missing
-        return float(self.count_now_and_complete(feature)[0]), 0.0
+                expected = CLOISTER_POINTS - missing * (1 - self.neighbour_chance)
+                return expected, self.neighbour_chance**missing
+        now, _complete = self.count_now_and_complete(feature)
+        return float(now), 0.0  # no tile completes the features that only boxes have
 
     def _value_road_or_city(self, root: int, feature: Feature) -> tuple[float, float]:
-        """Return the points it has now, and what its completion adds times the chance of that; and this chance."""
+        """Return what it is expected to bring, and the chance that it is completed.
+
+        It brings the points that it has now, and what its completion adds times the chance of that.
+        """
         now, complete = self.count_now_and_complete(feature)
         if not feature.open:
             return float(now), 1.0
@@ -266,11 +273,11 @@ class Estimate:
         """Find the cells in a fixed order, so that every machine multiplies to the same number."""
         state = self.state
         cells = dict[str, None]()
-        for number in feature.tiles:
-            cell = self.cells[number]
+        for tile_number in feature.tiles:
+            cell = self.cells[tile_number]
             placed = state.tiles[cell]
-            for index, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
-                if segment.kind == feature.kind and find_root(state.parents, index) == root:
+            for segment_number, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
+                if segment.kind == feature.kind and find_root(state.parents, segment_number) == root:
                     beyond = (list_neighbours(cell)[end] for end in segment.ends)
                     cells |= {one: None for one in beyond if one in state.frontier}
         return tuple(cells)
@@ -289,13 +296,13 @@ class Estimate:
     def _iter_claimable_features(self, part: Part) -> Iterator[int]:
         """Yield the features of the new tile that a meeple could claim."""
         state = self.state
-        supply = self.state.supply[self.state.turn]
+        supply = state.supply[state.turn]
         if self.rules.hooks["bars_figures"] and is_barred(state, self.rules, part.cell):
             return
         placed = state.tiles[part.cell]
-        for index, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
-            root = find_root(state.parents, index)
-            if root in state.features and not state.features[root].figures:
+        for number, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
+            root = find_root(state.parents, number)
+            if not state.features[root].figures:
                 kinds = self.rules.segments.items()
                 if any(supply[kind] and segment.kind in segments for kind, segments in kinds):
                     yield root

@@ -79,7 +79,8 @@ def count_tiles(state: State, rules: Rules, feature: Feature) -> int:
 
 def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:
     """§4.4: Count the completed cities that a farm touches, each once, or more often if a box says so."""
-    cities = [state.features[root] for root in {find_root(state.parents, city) for city in field.cities}]
+    roots = {find_root(state.parents, city) for city in field.cities}
+    cities = [state.features[root] for root in roots]
     complete = [city for city in cities if not city.open]
     count = len(complete)
     for box in rules.hooks["count_city_again"]:

@@ -31,6 +31,7 @@ def describe_tile(tile: str) -> list[str]:
 
 
 def _describe_cities(cities: list[Segment]) -> str:
+    """Return the word for all cities of a tile: for a single one by how many sides it reaches."""
     return "two cities" if len(cities) > 1 else f"city {len(cities[0].ends)}"
 
 
