@@ -25,10 +25,10 @@ from service.web.plan_view import Fields, OrderPlanner, PlanStep
 
 
 class SeatOrders(Struct, frozen=True):
-    """The standing orders of a seat: the rows of all, and those that were made from branches."""
+    """The standing orders of a seat."""
 
-    rows: Sequence[Any] = ()
-    of_branches: Sequence[OrdersOfBranch] = ()
+    rows: Sequence[Any] = ()  # of the database, for all orders
+    of_branches: Sequence[OrdersOfBranch] = ()  # the same for those that were made from branches, with their conditions
 
 
 class PlayerLine(Struct, frozen=True):
@@ -122,11 +122,14 @@ def load_orders(db: Connection, place: Place, table: Snapshot) -> SeatOrders:
 
 
 def list_planned_words(orders: SeatOrders) -> tuple[str, ...]:
-    """List the words of the moves that are ordered, and of the moves on which they depend, each once."""
-    moves = [row.move for row in orders.rows]
+    """List the words of the moves that are ordered, and of the moves for which they wait, each once.
+
+    A move of another player that is partly hidden has no words.
+    """
+    moves: list[str] = [row.move for row in orders.rows]
     for of_branch in orders.of_branches:
         for order in of_branch.orders:
-            moves += [move for _, move in order.given]
+            moves += [move for _, move in order.given if move is not None]
     return tuple(dict.fromkeys(word for move in moves for word in move.split()))
 
 
@@ -176,6 +179,6 @@ def _find_settings_address(seat: SeatRow, signed_in: SignedIn | None) -> str:
 
 
 def has_other_player(place: Place, table: Snapshot) -> bool:
-    """Return whether a person has another seat, with an address or without one."""
+    """Return whether a person, with an address or without one, has a seat other than the reader's."""
     others = [row for row in table.seats if row.seat != place.seat]
     return any(row.person is not None or table.position.seats[row.seat].has_player for row in others)

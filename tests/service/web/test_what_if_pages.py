@@ -199,6 +199,16 @@ def test_orders_made_from_a_branch_are_shown_at_the_table(site: Site, visitor: V
     assert "As long as the game goes" not in visitor.get(f"/t/{waiter.link}")
 
 
+@pytest.mark.parametrize("name", ["kurier", "turfmaster"])
+def test_orders_may_wait_for_a_move_that_is_partly_hidden(site: Site, visitor: Visitor, name: str) -> None:
+    places, _ = start(site, visitor, name)
+    waiter = apps.find_waiting(site.app, places)
+    path = visitor.post(f"/t/{waiter.link}/whatif", at=find_newest(site.app, waiter)).location
+    make_random_moves(site, visitor, waiter, path, 24)
+    assert visitor.post(f"{path}/orders").location == f"/t/{waiter.link}#plan"
+    assert "after a move of " in visitor.get(f"/t/{waiter.link}")
+
+
 def test_a_branch_is_found_by_its_own_link_alone(site: Site, visitor: Visitor) -> None:
     places, path = start(site, visitor)
     foreign = path.replace(places[0].link, places[1].link)
