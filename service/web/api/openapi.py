@@ -129,7 +129,7 @@ def format_path(rule: str) -> str:
 
 
 def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str, Any]]:
-    """Return the schema of each type of a request or answer, and the named schemas that they refer to."""
+    """Return the schema of each type of a request or answer, and the schemas that they refer to, by their names."""
     kinds = [kind for operation in operations for kind in _iter_kinds(operation)]
     different_kinds = dict.fromkeys([*kinds, HookPayload])
     games = tuple(catalogue.find_all().values())
@@ -138,9 +138,9 @@ def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict
         "Event": (TableEvent, *(game.Event for game in games)),
     }
     types = (*different_kinds, *itertools.chain.from_iterable(types_of_games.values()))
-    long_named = msgspec.json.schema_components(types, ref_template=REF)
-    schemas_of_types, components = _shorten_names(long_named)
-    schemas = dict(zip(types, schemas_of_types, strict=True))
+    with_long_names = msgspec.json.schema_components(types, ref_template=REF)
+    schemas_in_order, components = _shorten_names(with_long_names)
+    schemas = dict(zip(types, schemas_in_order, strict=True))
     variants = {
         name: list(_iter_variants(schemas[member] for member in members)) for name, members in types_of_games.items()
     }
@@ -156,7 +156,10 @@ def _iter_kinds(operation: Operation) -> Iterator[Any]:
 
 
 def _shorten_names(schemas: Any) -> Any:
-    """Name types after their game or the table, and not after their module; some names are promised."""
+    """Return the same schemas, with types named after their game or the table, and not after their module.
+
+    Some names are promised: programs already use them.
+    """
     text = msgspec.json.encode(schemas).decode()
     names_of_games = [
         (re.compile(rf"\b{re.escape(game.__name__)}(?:\.\w+)*\.(\w+)"), rf"{name}.\1")
@@ -236,7 +239,7 @@ def _describe_header_parameters(operation: Operation) -> Iterator[dict[str, Any]
 
 def _describe_responses(operation: Operation, schemas: Mapping[Any, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each status of an operation with its response; the type None means that it has no content."""
-    kinds = {**operation.gives, **dict(_list_refusals(operation))}
+    kinds = {**operation.gives, **dict(_list_common_answers(operation))}
     for status, kind in sorted(kinds.items()):
         response: dict[str, Any] = {"description": MEANINGS[status]}
         if kind is not None:
@@ -250,8 +253,8 @@ def _describe_responses(operation: Operation, schemas: Mapping[Any, Any]) -> Ite
         yield str(status), response
 
 
-def _list_refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
-    """Yield the answers that follow from the kind of the operation, besides its own."""
+def _list_common_answers(operation: Operation) -> Iterator[tuple[int, Any]]:
+    """Yield the answers besides its own, which all operations of its kind have: each status with its type."""
     if operation.tagged:
         yield 304, None
     if "<link>" in operation.rule:
@@ -265,8 +268,8 @@ def _list_refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
 
 
 @functools.cache
-def _make_example(kind: str) -> dict[str, Any]:
-    """Return an example of a body: a real opening, or a move that was on the menu of a real table."""
+def _make_example(type_name: str) -> dict[str, Any]:
+    """Return an example of a body of this type; its move is on the menu of a real table after one random move."""
     game = next(game for game in catalogue.find_all().values() if 2 in game.META.seats)
     sample = lessons.start_sample(game, 2, b"an example")
     mover = next(lessons.play_randomly(sample, Random(1)))  # noqa: S311 - an example, not dice
@@ -279,4 +282,4 @@ def _make_example(kind: str) -> dict[str, Any]:
         "Sitting": {"nonce": "lantern"},
         "Command": {"move": str(move), "seen": sample.table.length - 1, "key": "9f1c"},
     }
-    return examples[kind]
+    return examples[type_name]

@@ -213,18 +213,18 @@ class Operation(Struct, frozen=True):
     """One thing a program may ask for: where, what goes in, and what comes out with which status."""
 
     method: str
-    rule: str
+    rule: str  # the route, as Flask writes it
     name: str
     about: str
-    gives: Mapping[int, Any]
-    takes: Any = None  # type of the body
-    query: Any = None  # type of the query parameters
-    limited: str = ""  # how often it may be asked
+    gives: Mapping[int, Any]  # type of the answer for each status; None for an answer without content
+    takes: Any = None  # type of the body; None if it takes none
+    query: Any = None  # type of the query parameters; None if it takes none
+    limited: str = ""  # how often it may be asked, in words; empty if there is no limit
     tagged: bool = False  # whether it answers with an ETag, and with 304 to a program that has it
 
 
 class Answer(Struct, frozen=True):
-    """An answer with another status or with headers."""
+    """An answer with a status other than 200, or with headers of its own."""
 
     content: Any
     status: int = 200
@@ -256,9 +256,10 @@ class Interface:
         limited: str = "",
         tagged: bool = False,
     ) -> Callable[[ViewFunction], ViewFunction]:
-        """Serve a function here, and document it by its docstring.
+        """Serve a function at the route `rule`, and document it by its docstring.
 
-        It gets the parsed body as `body`, and the parsed query parameters as `query`.
+        `gives` has the type of its answer for each status; the others are as in `Operation`. The function gets the
+        parsed body as `body` if there is a type of it, and the parsed query parameters as `query`.
         """
 
         def add(view: ViewFunction) -> ViewFunction:
@@ -334,7 +335,7 @@ def _encode_tagged(answer: Cacheable) -> Response:
 
 
 def make_verdict_answer(posted: HttpRequest, link: str, number: int, verdict: Verdict | None) -> Answer:
-    """Make the answer with the verdict on a submission; if it is None, say where to ask for it later."""
+    """Make the answer with the verdict on submission `number`; if it is None, say where to ask for it later."""
     if verdict is None:
         location = {"Location": f"{PREFIX}/t/{link}/submissions/{number}"}
         return Answer(Judged(number, accepted=None), 202, location)
@@ -344,11 +345,11 @@ def make_verdict_answer(posted: HttpRequest, link: str, number: int, verdict: Ve
 
 
 def read_move(posted: HttpRequest) -> MoveText:
-    """Read a program's move as the view `submit` gets it."""
+    """Return a program's move: its text, its key, and the entry last seen; raise as `parse_body` if it is none."""
     command = parse_body(posted, Command)
     return command.move, command.key, command.seen
 
 
 def answer_move(posted: HttpRequest, link: str, number: int, verdict: Verdict | None) -> Reply:
-    """Answer with a verdict as the view `submit` does; None means that there is none yet."""
+    """Answer a program with the verdict on its submission; if it is None, say where to ask for it later."""
     return encode_answer(make_verdict_answer(posted, link, number, verdict))

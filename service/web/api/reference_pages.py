@@ -35,10 +35,10 @@ class Field(Struct, frozen=True):
 
 
 class DescribedAnswer(Struct, frozen=True):
-    """An answer of an operation, with the type of its JSON; empty if it has none."""
+    """An answer of an operation."""
 
     status: str
-    kind: str
+    kind: str  # the type of its JSON; empty if it has none
     about: str
 
 
@@ -50,9 +50,9 @@ class DescribedOperation(Struct, frozen=True):
     path: str
     summary: Markup
     about: Markup
-    arguments: tuple[Field, ...]
-    takes: str
-    example: str
+    arguments: tuple[Field, ...]  # in the query of its address
+    takes: str  # the type of its body; empty if it takes none
+    example: str  # of a body, as JSON; empty if it takes none
     gives: tuple[DescribedAnswer, ...]
 
 
@@ -96,20 +96,20 @@ def _describe_operations(document: Mapping[str, Any]) -> Iterator[DescribedOpera
     """Describe the operations of an OpenAPI document, in its order."""
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            sent = operation.get("requestBody", {}).get("content", {}).get(JSON, {})
+            body = operation.get("requestBody", {}).get("content", {}).get(JSON, {})  # empty if it takes none
             yield DescribedOperation(
                 name=operation["operationId"],
                 method=method.upper(),
                 path=path,
                 summary=_render_inline(operation["summary"]),
-                about=_render_inline(operation.get("description", operation["summary"] + ".")),
+                about=_render_inline(operation.get("description", f"{operation['summary']}.")),
                 arguments=tuple(
                     _describe_argument(parameter)
                     for parameter in operation.get("parameters", ())
                     if parameter["in"] == "query"
                 ),
-                takes=_describe_kind(sent.get("schema", {})) if sent else "",
-                example=msgspec.json.encode(sent["example"]).decode() if sent else "",
+                takes=_describe_kind(body["schema"]) if body else "",
+                example=msgspec.json.encode(body["example"]).decode() if body else "",
                 gives=tuple(
                     DescribedAnswer(status, _describe_body(answer), answer["description"])
                     for status, answer in operation["responses"].items()
@@ -172,8 +172,8 @@ def _find_references(schema: Any) -> Iterator[str]:
 
 
 def _describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
-    """Yield the fields of a type; only those of requests can be required."""
-    is_request = "additionalProperties" in schema  # answers never leave a field out
+    """Yield the fields of a type; only those of requests are shown as required: answers leave no field out."""
+    is_request = "additionalProperties" in schema  # only types of requests forbid other fields, and say so by this
     needed = schema.get("required", ()) if is_request else ()
     for name, field in schema.get("properties", {}).items():
         yield Field(name, _describe_kind(field), _describe_field(field), name in needed)

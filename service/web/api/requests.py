@@ -71,20 +71,28 @@ class Command(Struct, forbid_unknown_fields=True):
 
 
 class LanguageQuery(Struct, forbid_unknown_fields=True):
+    """The query for an answer with prose in it."""
+
     language: LanguageOfProse | UnsetType = UNSET
 
 
 class Words(Struct, forbid_unknown_fields=True):
+    """The query for the menu of a seat."""
+
     said: Annotated[Line, Meta(description="The beginning of a move: the answer says what may follow")] = ""
 
 
 class Since(Struct, forbid_unknown_fields=True):
+    """The query for the entries of the log from a number on."""
+
     since: Annotated[int, Meta(ge=0, le=MAX_ENTRY, description="The first entry wanted")] = 0
     limit: Annotated[int, Meta(ge=1, le=500, description="How many entries at most")] = 200
     language: LanguageOfProse | UnsetType = UNSET
 
 
 class Eyes(Struct, forbid_unknown_fields=True):
+    """The query for the table after an earlier entry; without `as`, as the seat of the link could see it."""
+
     eyes: Annotated[int, Meta(ge=0, le=99, description="After the end: through the eyes of this seat")] | UnsetType = (
         field(default=UNSET, name="as")
     )

@@ -103,13 +103,12 @@ def game(name: str, query: LanguageQuery) -> Box:
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     guests = opening.seat_first_person([_invite(guest) for guest in body.players], body.nonce)
-    clock = body.clock or body.pace
     app, in_language = get_app(), _find_language(body)
     new = NewTable(
         game=body.game,
         chosen=body.options,
         guests=guests,
-        clock=opening.make_clock(app, clock),
+        clock=opening.make_clock(app, body.clock or body.pace),
         language=in_language,
         key=body.key,
         visitor=name_visitor(),
@@ -301,9 +300,10 @@ def _list_commands(place: Place, table: Snapshot) -> tuple[str, ...]:
 
 
 def _follow(menu: Menu, words: list[str]) -> Way:
-    """Follow the first words of a move into the menu."""
+    """Return how far the first words of a move lead into the menu."""
     partial = menus.parse_partial(menu, words)
-    return Way(partial.tokens, partial.following, str(partial.move) if partial.move else None)
+    move = str(partial.move) if partial.move else None
+    return Way(said=partial.tokens, following=partial.following, move=move)
 
 
 def _answer_verdict(link: str, submitted: StoredSubmission) -> Answer:
