@@ -80,8 +80,9 @@ class Live:
     def __init__(self, app: App) -> None:
         self._app = app
         self._max_pages = find_max_open_pages()
-        self._pages: dict[str, set[OpenPage]] = defaultdict(set)
-        self._clients: dict[str, dict[OpenPage, None]] = defaultdict(dict)  # open pages, the oldest first
+        self._pages: dict[str, set[OpenPage]] = defaultdict(set)  # by topic
+        # By client the pages that were not ended, the oldest first; a dictionary, because a set has no order.
+        self._clients: dict[str, dict[OpenPage, None]] = defaultdict(dict)
         self._listener: threading.Thread | None = None
         self._closed = False
 
@@ -104,7 +105,7 @@ class Live:
 
     def name_client(self, scope: Scope) -> str:
         """Return a name for the network of a client; the trusted proxies in front of this server say who it is."""
-        address = (scope.get("client") or ("", 0))[0]
+        address, _port = scope.get("client") or ("", 0)
         proxies = self._app.settings.proxies
         if proxies:
             forwarded = dict(scope["headers"]).get(b"x-forwarded-for", b"").decode("latin-1").split(",")

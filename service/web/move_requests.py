@@ -65,11 +65,11 @@ class MoveRequest(Struct, frozen=True):
     kind: MoveKind
     http: Request
     move: LinkedMove
-    began: float
+    began: float  # by the clock `time.perf_counter`, in seconds
 
 
 class MoveRequests:
-    """Answers requests; those without a usual move by a WSGI application in threads."""
+    """Answers requests: a usual move by itself, and all others by a WSGI application in threads."""
 
     def __init__(self, app: App, pages: ThreadedWsgi, limits: RateLimits, limit: Limit) -> None:
         self._app = app

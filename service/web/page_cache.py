@@ -44,9 +44,9 @@ class PageKey(Struct, frozen=True):
     """The parts of a request on which its page depends: two requests with equal keys get the same page."""
 
     path: str
-    cookie: str | None
-    languages: str | None
-    sees_mailbox: bool
+    cookie: str | None  # the header; None without one
+    languages: str | None  # the header Accept-Language; None without one
+    sees_mailbox: bool  # whether pages show this visitor a link to the local mailbox
 
     @property
     def size(self) -> int:
@@ -55,23 +55,23 @@ class PageKey(Struct, frozen=True):
 
 
 class PageSource(Struct, frozen=True):
-    """The source of a page: its parts as they were, and from when until when the times on it are right."""
+    """The source of a page: if its parts are the same, and the time is in its span, the page is the same."""
 
-    parts: Parts
-    fingerprint: Fingerprint
+    parts: Parts  # which rows of the database the page shows
+    fingerprint: Fingerprint  # the values in these rows when the page was made
     since: int
-    until: float
+    until: float  # the first moment at which a time on the page is wrong; infinite if none is ever
 
 
 class CachedPage(Struct, frozen=True):
-    """A page that was sent: its source, the host's notice, its headers, its content as it is and compressed."""
+    """A page that was sent, with the headers that all its answers have."""
 
     source: PageSource
-    banner: str
+    banner: str  # the host's notice on it
     headers: tuple[tuple[str, str], ...]
     etag: str
     content: bytes
-    compressed: tuple[tuple[str, bytes], ...] = ()  # with their encodings
+    compressed: tuple[tuple[str, bytes], ...] = ()  # encodings so far, each with the compressed content
 
     @property
     def size(self) -> int:
@@ -113,7 +113,7 @@ class PageCache:
             return self._wsgi_app(environ, start_response)
         began, key = time.perf_counter(), self._make_key(environ)
         page = self.find(key)
-        if page is not None and all(self.check_all([page])):
+        if page is not None and self._is_current(page):
             answer = self._answer(key, page, environ)
             log_answer(self._app, environ["PATH_INFO"], answer, began)
         else:
@@ -128,9 +128,17 @@ class PageCache:
         return PageKey(environ["PATH_INFO"], cookie, languages, sees_mailbox)
 
     def find(self, key: PageKey) -> CachedPage | None:
-        """Return the page with this key, or None if there is none in its time; what it shows may have changed."""
+        """Return the page with this key; None if there is none, or if the times on it are wrong by now.
+
+        What else it shows may have changed: see `check_all`.
+        """
         page = self._pages.get(key)
         return page if page is not None and page.source.since <= self._app.now() < page.source.until else None
+
+    def _is_current(self, page: CachedPage) -> bool:
+        """Return whether all that the page shows is still the same."""
+        [is_current] = self.check_all([page])
+        return is_current
 
     def check_all(self, pages: Sequence[CachedPage]) -> list[bool]:
         """Return for each page whether all that it shows is still the same; equal parts are loaded once."""
@@ -150,7 +158,8 @@ class PageCache:
         plain = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
         banner = self._app.notices.get().banner
         made = _call(self._wsgi_app, plain)
-        if PAGE_SOURCE not in plain or not made.status.startswith("200"):
+        is_to_be_cached = PAGE_SOURCE in plain  # the view has called `cache_page`
+        if not is_to_be_cached or made.status_code != 200:
             return made
         page = _make_cached_page(plain[PAGE_SOURCE], banner, made)
         self._store(key, page)
@@ -216,7 +225,7 @@ def _is_cacheable(environ: dict[str, Any]) -> bool:
 
 
 def is_page(path: str) -> bool:
-    """Return whether this is the path of the lobby, or of the page of a table: “/t/” and a link, with no more after."""
+    """Return whether this is the path of the lobby, or of the page of a table: “/t/” and a link, and nothing more."""
     return path == "/" or (path.startswith("/t/") and path.count("/") == 2)
 
 

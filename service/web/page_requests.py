@@ -29,9 +29,9 @@ class PageRequest(Struct, frozen=True):
     """A request for a page: its path and headers, and how the page may be compressed."""
 
     path: str
-    headers: Mapping[bytes, str]
-    encoding: str
-    sees_mailbox: bool
+    headers: Mapping[bytes, str]  # by their names in small letters
+    encoding: str  # empty if the page is to be sent as it is
+    sees_mailbox: bool  # whether pages show this visitor a link to the local mailbox
 
     def get(self, header: bytes) -> str:
         """Return a header of the request; empty if there is none."""
@@ -49,15 +49,16 @@ class PageRequests:
         self._check: asyncio.Task[None] | None = None
 
     async def answer(self, scope: Scope, send: Send) -> bool:
-        """Answer a request; return False if Flask has to."""
+        """Answer a request for a cached page that is still right; return False for all others, which Flask answers."""
         began, request = time.perf_counter(), self._parse(scope)
         if request is None:
             return False
         cookie, languages = request.headers.get(b"cookie"), request.headers.get(b"accept-language")
         page = self._cache.find(PageKey(request.path, cookie, languages, request.sees_mailbox))
-        if page is None or (request.encoding and request.encoding not in dict(page.compressed)):
+        if page is None:
             return False
-        if not await self._is_current(page):
+        must_compress = request.encoding != "" and request.encoding not in dict(page.compressed)
+        if must_compress or not await self._is_current(page):
             return False
         request_id = make_request_id(self._app, request.get(b"x-request-id"))
         answer = make_answer(page, request.encoding, request.get(b"if-none-match"), request_id)
@@ -70,12 +71,13 @@ class PageRequests:
     def _parse(self, scope: Scope) -> PageRequest | None:
         """Parse a request for a page; return None if it is another one, or an unusual one."""
         path, given = scope["path"], scope["headers"]
-        if scope["method"] != "GET" or scope["query_string"] or not is_page(path) or b"%" in scope["raw_path"]:
+        has_escape = b"%" in scope["raw_path"]
+        if scope["method"] != "GET" or scope["query_string"] or has_escape or not is_page(path):
             return None
         headers = {name: value.decode("latin-1") for name, value in given}
         has_body = not BODY_HEADERS.isdisjoint(headers) or headers.get(b"content-length", "0") != "0"
         repeats_header = len(headers) < len(given)
-        if has_body or repeats_header or "//" in path or measure_header(scope) > MAX_HEADER_BYTES:
+        if has_body or repeats_header or measure_header(scope) > MAX_HEADER_BYTES:
             return None
         if is_crawler(headers.get(b"user-agent", "")):
             return None
@@ -100,11 +102,12 @@ class PageRequests:
         loop = asyncio.get_running_loop()
         while self._waiting:
             batch, self._waiting = self._waiting, []
+            pages = [page for page, _ in batch]
             answers: list[Any]
             try:
-                answers = await loop.run_in_executor(self._thread, self._cache.check_all, [page for page, _ in batch])
+                answers = await loop.run_in_executor(self._thread, self._cache.check_all, pages)
             except Exception:  # Flask asks again, and says what is wrong
-                answers = [False] * len(batch)
+                answers = [False] * len(pages)
             for (_, outcome), is_current in zip(batch, answers, strict=True):
                 if not outcome.done():  # the client may have gone
                     outcome.set_result(is_current)

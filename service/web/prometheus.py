@@ -37,15 +37,21 @@ class AppCollector(Collector):
         sums = self.app.metrics.load()
         for name, metric in METRICS.items():
             by_label = _group_by_label(name, sums)
-            yield _make_histogram(name, metric, by_label) if metric.timed else _make_counter(name, metric, by_label)
+            if metric.timed:
+                yield _make_histogram(name, metric, by_label)
+            else:
+                yield _make_counter(name, metric, by_label)
         yield from _make_gauges(self.app)
 
 
 def _group_by_label(name: str, sums: dict[str, int]) -> dict[str, dict[str, int]]:
-    """Return the sums of one metric, label by label: its count, and of durations their sum and each bucket."""
+    """Return the sums of one metric by label, and by part: the count, and of a timer `microseconds` and each bucket.
+
+    The keys of `sums` are “metric|label|part”.
+    """
     by_label: dict[str, dict[str, int]] = {}
-    for field, number in sorted(sums.items()):
-        metric, label, part = field.split("|")
+    for key, number in sorted(sums.items()):
+        metric, label, part = key.split("|")
         if metric == name:
             by_label.setdefault(label, {})[part] = number
     return by_label
@@ -60,21 +66,21 @@ def _make_counter(name: str, metric: Metric, by_label: dict[str, dict[str, int]]
 
 
 def _make_histogram(name: str, metric: Metric, by_label: dict[str, dict[str, int]]) -> HistogramMetricFamily:
-    """Make the histogram of a timer; Prometheus counts in each bucket the durations of all shorter ones too."""
+    """Make the histogram of a timer; for Prometheus, each bucket also has the durations of all buckets before it."""
     family = HistogramMetricFamily(PREFIX + name, metric.about, labels=[metric.label])
     for label, sums in by_label.items():
         buckets = list[tuple[str, float]]()
-        number = 0
+        count_so_far = 0
         for most_seconds in map(str, BUCKETS_S):
-            number += sums.get(most_seconds, 0)
-            buckets.append((most_seconds, float(number)))
+            count_so_far += sums.get(most_seconds, 0)
+            buckets.append((most_seconds, float(count_so_far)))
         buckets.append(("+Inf", sums["count"]))
         family.add_metric([label], buckets, sums["microseconds"] / MICROSECONDS_PER_S)
     return family
 
 
 def _make_gauges(app: App) -> Iterator[GaugeMetricFamily]:
-    """Yield how much waits in the database, and since when."""
+    """Yield what the database says: what waits and since when, addresses that bounced, and tables by phase."""
     unjudged = submissions.c.accepted.is_(None)
     due = letters.c.sent_at.is_(None) & (letters.c.due_at <= app.now())
     bounced = people.c.bounced_at.is_not(None)

@@ -113,7 +113,7 @@ class RateLimits:
         return counter if counter is not None and counter.ends_at > now else None
 
     def _sync(self, name: str, counter: SharedCounter, period_s: int) -> None:
-        """Add what was counted here to the count of all processes, and take over their sum; not while Redis is away."""
+        """Add what was counted here to the count of all processes, and take over their sum; nothing if Redis fails."""
         own, add_count = counter.own, self._add_count
         assert add_count is not None
         try:

@@ -45,7 +45,10 @@ M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 def find_max_connections() -> int:
-    """Return how many connections a process may have: OTHER_FILES of its files stay free, but at most half of them."""
+    """Return how many connections a process may have, each of which takes one of the files that it may open.
+
+    OTHER_FILES of them stay free, or half of them if they are few.
+    """
     max_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = find_max_open_pages() + OTHER_CONNECTIONS
     if max_files == resource.RLIM_INFINITY:
@@ -115,7 +118,7 @@ class Connection(HttpToolsProtocol):
         return cycle is None or cycle.response_complete
 
     def _make_room(self) -> None:
-        """Close connections whose client has to send: first of the client that has most, and those idle for longest.
+        """Close some connections whose client has to send: first of the client that has most, the longest idle ones.
 
         This new connection counts as one of them, so there is always one to close.
         """

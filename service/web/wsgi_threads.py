@@ -117,7 +117,7 @@ def measure_header(scope: Scope) -> int:
 
 
 async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
-    """Read the whole body; None if the client goes away meanwhile."""
+    """Read the whole body; return None if the client goes away meanwhile, and raise BodyTooLarge if it is too long."""
     announced = dict(scope["headers"]).get(b"content-length", b"0")
     if int(announced) > MAX_BODY_BYTES:
         raise BodyTooLarge
@@ -134,12 +134,12 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
 
 
 def name_network(address: str) -> str:
-    """Return one IPv4 address, or the 64 bits that one customer has in IPv6; empty if it is no address."""
+    """Return the network of one customer: an IPv4 address, or 64 bits of an IPv6 address; empty if it is no address."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
         return ""
-    plain = getattr(ip, "ipv4_mapped", None) or ip
+    plain = getattr(ip, "ipv4_mapped", None) or ip  # IPv4 may be written as IPv6
     prefix_bits = 64 if plain.version == 6 else 32
     return str(ipaddress.ip_network((plain, prefix_bits), strict=False))
 
