@@ -44,19 +44,19 @@ class ClaimRow(Struct, frozen=True):
     title: str
     organiser: str
     names: str  # of the other players
-    at: int
+    at: int  # when it was opened
     opened: bool  # whether the table was opened with my address
     plays_already: bool  # whether I have another seat there
 
 
 class ConfirmPage(Struct, frozen=True):
-    """Everything `confirm.html` shows; `link` leads to the table that was just confirmed."""
+    """Everything `confirm.html` shows."""
 
     address: str
     token: str
-    claims: tuple[ClaimRow, ...]
-    answered: Literal["", "yes", "no"] = ""
-    link: str = ""
+    claims: tuple[ClaimRow, ...]  # without an answer so far
+    answered: Literal["", "yes", "no"] = ""  # the answer that was just given for one; empty if none was
+    link: str = ""  # to the table that was just confirmed; empty if none was
 
 
 class EnterPage(Struct, frozen=True):
@@ -87,7 +87,7 @@ class MyTableRow(Struct, frozen=True):
     waiting_for: str  # whom the table waits for, if it is not me
     due_at: int | None
     at: int  # when it ended; of a running table, when it was opened
-    place: int | None
+    place: int | None  # None until the end
 
 
 class RecordRow(Struct, frozen=True):
@@ -128,7 +128,7 @@ class MyTablesPage(Struct, frozen=True):
 
 @account.get("/confirm/<token>")
 def ask_to_confirm(token: str) -> Response:
-    """Show a yes and a no for each table; mail scanners follow links, so a GET changes nothing."""
+    """Show the buttons “yes” and “no” for each table; mail scanners follow links, so a GET changes nothing."""
     app = get_app()
     with app.store.reading() as db:
         person, address = addresses.find_claimed_person(app, db, token)
@@ -138,7 +138,7 @@ def ask_to_confirm(token: str) -> Response:
 
 @account.post("/confirm/<token>")
 def confirm(token: str) -> Response:
-    """Confirm one table, and send the letters that waited for it; or refuse it."""
+    """Confirm the seat that the form names, which sends the letters that waited for that, or refuse it."""
     app = get_app()
     with app.store.reading() as db:
         person, address = addresses.find_claimed_person(app, db, token)
@@ -148,7 +148,7 @@ def confirm(token: str) -> Response:
 
 
 def _answer_claim(person: ProvenPerson) -> AnsweredClaim:
-    """Confirm the seat that the form names, or refuse it."""
+    """Confirm the seat that the form names, or refuse it; return the link of a confirmed seat, and what is left."""
     table, seat = request.form.get("table", ""), parse_int(request.form.get("seat", ""))
     if seat is None:
         abort(400)
@@ -160,11 +160,12 @@ def _answer_claim(person: ProvenPerson) -> AnsweredClaim:
 def _render_claims(
     token: str, address: str, claims: Iterable[SeatClaim], answered: Literal["", "yes", "no"] = "", link: str = ""
 ) -> Response:
+    """Render the seats that are still to be confirmed; `answered` and `link` are of the answer that was just given."""
     return render("confirm.html", ConfirmPage(address, token, tuple(map(_make_claim_row, claims)), answered, link))
 
 
 def _make_claim_row(claim: SeatClaim) -> ClaimRow:
-    """Describe a table at which a person may sit, in the reader's language."""
+    """Describe a table where a seat has the reader's address, in the reader's language."""
     return ClaimRow(
         table=claim.table,
         seat=claim.seat,
@@ -179,7 +180,7 @@ def _make_claim_row(claim: SeatClaim) -> ClaimRow:
 
 @account.post("/t/<link>/address")
 def correct_address(link: str) -> Reply:
-    """Correct the organiser's own address."""
+    """Correct the address of an organiser who has not confirmed it yet."""
     addresses.correct_address(get_app(), link, request.form.get("address", ""))
     return redirect(url_for("table.show", link=link), 303)
 
@@ -230,7 +231,7 @@ def complete_sign_in(token: str) -> Reply:
 
 @account.post("/leave")
 def sign_out() -> Reply:
-    """Sign out on this device, or on all."""
+    """Sign out on this device, or on all if the form says `everywhere`."""
     person = load_signed_in()
     if person and request.form.get("everywhere"):
         signing_in.sign_out_everywhere(get_app(), person.proof)
@@ -266,7 +267,7 @@ def go_to_table(table: str) -> Reply:
 
 @account.post("/my/claim")
 def answer_claim() -> Reply:
-    """Confirm or refuse a seat that was taken with my address."""
+    """Confirm a seat that was taken with my address, and go to its table; or refuse it, and go to my tables."""
     link = _answer_claim(require_signed_in().proof).link
     return redirect(url_for("table.show", link=link) if link else url_for("account.show_tables"), 303)
 

@@ -37,13 +37,13 @@ class ConnectionsPage(Struct, frozen=True):
     """Everything `connections.html` shows; the addresses of calendar and feed are empty while they are closed."""
 
     token: str
-    stored: bool
+    stored: bool  # whether a change was just stored
     error: Refused | None
     calendar: str  # https
     webcal: str  # the same for programs that subscribe to calendars
     feed: str
     receivers: tuple[ReceiverRow, ...]
-    kinds: tuple[tuple[str, str], ...]
+    kinds: tuple[tuple[str, str], ...]  # of receivers to choose from, with their names
     form: ReceiverForm
     tried: TriedReceiver | None
 

@@ -35,7 +35,7 @@ follower_page = Blueprint("followers", __name__, url_prefix="/t/<link>/followers
 
 
 class OwnTable(Struct, frozen=True):
-    """A table, and its organiser, who holds the link of this request."""
+    """A table that the holder of the link has opened, and this organiser."""
 
     row: TableRow
     organiser: ProvenPerson
@@ -45,12 +45,12 @@ class FollowersPage(Struct, frozen=True):
     """Everything `followers.html` shows: the chats that follow a table."""
 
     link: str
-    stored: bool
+    stored: bool  # whether a change was just stored
     error: Refused | None
     receivers: tuple[ReceiverRow, ...]
-    kinds: tuple[tuple[str, str], ...]
+    kinds: tuple[tuple[str, str], ...]  # of chats to choose from, with their names
     form: ReceiverForm
-    pictures: bool
+    pictures: bool  # whether the form asks for pictures of the board
     tried: TriedReceiver | None
 
 
@@ -105,7 +105,7 @@ def remove(link: str, number: int) -> Reply:
 
 
 def _find_own_table(db: Connection, link: str) -> OwnTable:
-    """Return the table of this link; raise Refused for other players than its organiser, and without spectators."""
+    """Return the table of an organiser's link; raise Refused for all other links, or if it allows no spectators."""
     place = access.find_place(db, link)
     seat = access.require_seat(place)
     row, seats = queries.find_table(db, place.table), queries.list_seats(db, place.table)
@@ -118,7 +118,7 @@ def _find_own_table(db: Connection, link: str) -> OwnTable:
 
 
 def _find_follower(db: Connection, link: str, number: int) -> FollowerRow:
-    """Find a chat that follows the organiser's table; raise Unknown if it follows no longer."""
+    """Find a chat that follows the organiser's table, by its number; raise Unknown if it follows no longer."""
     follower = followers.find(db, _find_own_table(db, link).row.id, number)
     if follower is None:
         raise Unknown("This receiver is not in your list any more.")

@@ -1,4 +1,4 @@
-"""The box for players of the form for a new table: addresses in any form, bots and free seats become guests."""
+"""Reads the box for players in the form for a new table: addresses in any form, bots, and free seats."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ def parse(text: str) -> list[Invitee]:
 
 
 def suggest_name(address: str) -> str:
-    """Make a name of the part of an address before the @: “kim.smith@example.org” gives “Kim Smith”."""
+    """Make a name of an address: “kim.smith@example.org” gives “Kim Smith”; “?” if that would be no name."""
     words = re.split(r"[._+-]+", address.partition("@")[0])
     name = " ".join(word.capitalize() for word in words if word)[: register.MAX_NAME_CHARS].strip()
     return name if name and register.is_name(name) else "?"
 
 
 def append_line(text: str, line: str) -> str:
-    """Add a line to what is in the box."""
-    return "\n".join(filter(None, [text.rstrip(), line]))
+    """Add a line to the text in the box, which may be empty."""
+    text = text.rstrip()
+    return f"{text}\n{line}" if text else line
 
 
 def _parse_part(part: str) -> Iterator[Invitee]:
@@ -61,7 +62,7 @@ def _parse_part(part: str) -> Iterator[Invitee]:
 
 
 def _make_guest(before: str, address: str, after: str = "") -> Invitee:
-    """Make a person of an address, the name before it, and what comes after it: a language, or else the name."""
+    """Make a person of an address and the name before it; after it may be a language, or the name if none is before."""
     name, rest = before.strip(AROUND_NAME), after.strip(AROUND_NAME)
     language = _list_languages().get(rest.casefold(), "")
     if not name and not language:
@@ -94,7 +95,7 @@ def _parse_words(words: str) -> Iterator[Invitee]:
 
 
 def _find_level(word: str) -> Strength:
-    """Return the level that a word of any language means, also with an ending: “starker” means strong; else ""."""
+    """Return the level that a word of any language means, also with an ending (“starker” is strong); empty if none."""
     for name, level in _list_levels().items():
         if word.casefold() in [name + ending for ending in ENDINGS]:
             return level
@@ -112,7 +113,7 @@ def _drop_repeats(guests: Iterable[Invitee]) -> Iterator[Invitee]:
 
 
 def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
-    """Give a unique name to each person and bot without one; a bot's has its number among all bots."""
+    """Give a unique name to each person and bot without one; “Bot 2” is the second of all bots."""
     names = {register.fold_name(one.name) for one in guests}
     bots = 0
     for guest in guests:

@@ -39,7 +39,7 @@ class HostPage(Struct, frozen=True):
     token: str
     overview: Overview
     notices: Notices
-    table: str  # the id that was searched for
+    table: str  # the id that was searched for; empty if none was
 
 
 class MailboxPage(Struct, frozen=True):
@@ -75,7 +75,7 @@ def show(token: str) -> Response:
 
 @host.post("/notice")
 def store_notice(token: str) -> Reply:
-    """Store a notice; an empty one is taken down."""
+    """Store a notice; without words it is taken down."""
     name = request.form.get("name", "")
     if name not in NOTICE_NAMES:
         raise Refused("There are two notices: the banner, and that no tables are opened.")
@@ -92,7 +92,7 @@ def finish(token: str, table: str) -> Reply:
 
 @host.post("/readdress/<int:person>")
 def replace_address(token: str, person: int) -> Reply:
-    """Replace an address that takes no letters."""
+    """Replace a person's address that takes no letters."""
     overview.change_address(get_app(), person, request.form.get("address", ""))
     return _show_again(token)
 
@@ -113,7 +113,10 @@ def _show_again(token: str) -> Reply:
 
 @mailbox.before_request
 def check_visitor() -> None:
-    """Refuse visitors from elsewhere: the mailbox is full of links that are keys. With a mail relay there is none."""
+    """Refuse visitors from other machines, because letters have links that are keys.
+
+    A server that sends its letters by a mail relay has no mailbox: answer 404.
+    """
     if get_app().settings.smtp != EMBEDDED:
         abort(404)
     if not is_local_visitor(get_app(), request):
@@ -154,7 +157,7 @@ def send_body(number: int) -> Response:
     """Send the HTML of a letter as a mail program would show it."""
     html = _find_letter(number).html
     # Pictures are parts of a letter, named by content ids; here each has an address.
-    html = re.sub(r"cid:([^\"]+)", lambda cid: url_for("mailbox.send_picture", number=number, name=cid[1]), html)
+    html = re.sub(r"cid:([^\"]+)", lambda match: url_for("mailbox.send_picture", number=number, name=match[1]), html)
     html = html.replace("<head>", '<head><base target="_top">', 1)  # its links leave the frame that shows it
     response = make_response(html)
     response.headers["Content-Security-Policy"] = (
@@ -209,7 +212,8 @@ def answer_readiness_check() -> tuple[Response, int]:
 
 def _answer_check(ok: bool) -> tuple[Response, int]:
     """Answer a check with 200 or 503, and with the same as JSON."""
-    return jsonify({"ok": ok}), 200 if ok else 503
+    status = 200 if ok else 503
+    return jsonify({"ok": ok}), status
 
 
 def _can_write(app: App) -> bool:

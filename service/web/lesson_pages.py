@@ -47,17 +47,17 @@ class LessonPage(Struct, frozen=True):
     game: Meta
     title: str
     number: int
-    count: int
-    goal: str
+    count: int  # of the lessons of the game
+    goal: str  # how the game is won
     task: str
     stage: Stage
-    text: str
-    alt: str
+    text: str  # the board in letters
+    alt: str  # the board in words
     players: tuple[LessonPlayer, ...]
     turn: Turn | None  # None once the lesson is solved
-    typed: str
+    typed: str  # the words of a move in the address, which the field for a move shows again
     answer: str  # the move in words; empty unless the reader asks for it
-    attempt: Attempt | None
+    attempt: Attempt | None  # None before a move is tried
     preview: Preview
 
     @property
@@ -68,7 +68,8 @@ class LessonPage(Struct, frozen=True):
     def names_places(self) -> bool:
         """Whether the task calls a place by its name, which the board has to show then."""
         words = {word.strip(".,:;!?") for word in self.task.split()}
-        names = {spot for spot in find_spots(self.stage.world) if not spot.islower()}  # “city” is a word, “A10” a name
+        # “A10” is a name; “city” is a word, which a task may use without the place.
+        names = {spot for spot in find_spots(self.stage.world) if not spot.islower()}
         return not words.isdisjoint(names)
 
 
@@ -114,7 +115,7 @@ def show_lesson(name: str, number: int) -> Response:
 
 
 def _join_fields(*names: str) -> str:
-    """Join what these fields of the query say, with single spaces, up to the length of the longest move."""
+    """Join the values of these fields of the query, with single spaces; of too many characters, the first ones."""
     values = [value for name in names for value in request.args.getlist(name)]
     text = " ".join(values)[:MAX_ATTEMPT_CHARS]
     return " ".join(text.split())
@@ -129,7 +130,7 @@ def _draw_with_answer(lesson: Lesson, scene: Scene) -> Stage:
 
 
 def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:
-    """List the players of a lesson with their scores, in the order of the seats."""
+    """List the players of a lesson, in the order of the seats, with their scores before the move."""
     standing = scene.game.standing(lesson.moment.state)
     for seat, stand in enumerate(standing):
         is_you, is_to_move = seat == lesson.seat, seat in scene.seats_to_move
@@ -152,7 +153,7 @@ def _make_turn(lesson: Lesson, narrator: Narrator, name: str, number: int, chose
 
 
 def find_lesson(name: str, number: int) -> tuple[Lesson, int]:
-    """Return a lesson of a game, and how many the game has."""
+    """Return a lesson of a game by its number, and how many lessons the game has; raise Unknown if there is none."""
     all_lessons = lessons.load_lessons(name) if name in catalogue.find_all() else ()
     if not 0 < number <= len(all_lessons):
         raise Unknown("There is no such lesson; please choose a game and begin with its first one.")
@@ -165,7 +166,10 @@ def find_spots(drawing: str) -> frozenset[str]:
 
 
 def choose_spots(spots: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
-    """Return the spots of a move in their order, the longest where there are several; other words are left out."""
+    """Return the spots that the words of a move name, in their order and each once; other words are left out.
+
+    Several words may be one spot: of the spots that begin with the same word, the longest is taken.
+    """
     drawn, chosen = frozenset(spots), list[str]()
     rest = words
     while rest:
@@ -185,7 +189,7 @@ def _count_words_of_spot(spots: frozenset[str], words: Sequence[str]) -> int:
 
 
 def number_spots(drawing: str, spots: Sequence[str]) -> str:
-    """Number these spots of a drawing; a spot that is drawn twice has its number twice."""
+    """Mark these spots of a drawing with numbers from 1 on; a spot that is drawn twice has its number twice."""
     numbers = {spot: number for number, spot in enumerate(spots, 1)}
 
     def add_number(match: re.Match[str]) -> str:

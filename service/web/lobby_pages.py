@@ -39,8 +39,8 @@ class GameCard(Struct, frozen=True):
 
     game: Meta
     title: str
-    least: int
-    most: int
+    least: int  # players
+    most: int  # players
     has_lessons: bool
 
 
@@ -52,7 +52,7 @@ class OpenTable(Struct, frozen=True):
     title: str
     names: str  # of the players who sit there
     clock: Clock
-    free: int
+    free: int  # how many seats are free
 
 
 class WatchedTable(Struct, frozen=True):
@@ -95,10 +95,11 @@ def send_picture(name: str) -> Response:
 
 @functools.cache
 def draw_board(name: str, in_language: str) -> str:
-    """Draw the board of a game after its first moves, as spectators see it."""
+    """Draw the board of a game for as many players as it allows, after its first moves, as spectators see it."""
     game = find_game(name)
-    most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
-    sample = lessons.start_sample(game, most, PICTURE_SEED)
+    options = game.META.options()
+    player_count = max(seats for seats in game.META.seats if not objection(game, options, seats))
+    sample = lessons.start_sample(game, player_count, PICTURE_SEED)
     moves = lessons.play_randomly(sample, Random(PICTURE_MOVES_SEED))  # noqa: S311 - a picture, not dice
     for _ in itertools.islice(moves, PICTURED_MOVES):
         pass  # each step has made one move
@@ -186,13 +187,13 @@ class OfferPage(Struct, frozen=True):
 
 @joining_pages.get("/join/<token>")
 def show(token: str) -> Response:
-    """Show who plays so far, and the form."""
+    """Show who plays so far at an open table, and the form to sit down there."""
     return _render_open_table(token)
 
 
 @joining_pages.post("/join/<token>")
 def join(token: str) -> Reply:
-    """Sit down, and go to one's seat."""
+    """Sit down at an open table, and go to one's seat; show the form again with the reason if that is refused."""
     form = request.form
     guest = Invitee(form.get("name", ""), form.get("address", ""), nonce=form.get("nonce", ""))
     try:
@@ -213,13 +214,13 @@ def fill_with_bots(link: str) -> Reply:
 
 @joining_pages.get("/offer/<token>")
 def show_offer(token: str) -> Response:
-    """Show the offered seat, the board as spectators see it, and the form."""
+    """Show an offered seat, the board as spectators see it, and the form to take the seat."""
     return _render_offer(token)
 
 
 @joining_pages.post("/offer/<token>")
 def take_seat(token: str) -> Reply:
-    """Sit down, and go to one's seat."""
+    """Take an offered seat, and go to it; show the form again with the reason if that is refused."""
     guest = Invitee(request.form.get("name", ""), request.form.get("address", ""))
     try:
         link = joining.take_offered_seat(get_app(), token, guest, get_language(), find_visit_key())
@@ -250,7 +251,7 @@ def _render_open_table(token: str, error: Refused | None = None) -> Response:
 
 
 def _render_offer(token: str, error: Refused | None = None) -> Response:
-    """Render the form for an offered seat, as it was sent, beside the board as spectators see it."""
+    """Render the form for an offered seat, filled in as it was sent; raise Unknown if the seat is offered no more."""
     table, seat = joining.find_offered_seat(get_app(), token)
     view, players = table.game.view(table.position.state, None), list_players(table.names)
     standing = table.game.standing(table.position.state)

@@ -51,10 +51,10 @@ class Turn(Struct, frozen=True):
     next_link: str
     game: str
     offers: tuple[Offer, ...]
-    menu: list[dict[str, object]]
+    menu: list[dict[str, object]]  # for the script, as are labels and rules: see ScriptMenu
     labels: dict[str, dict[str, object]]
     rules: dict[str, str]
-    chosen: Sequence[str] = ()
+    chosen: Sequence[str] = ()  # words of a move that are chosen already: the verb, and tokens
     foresee: str = ""  # address of the choices that follow a move; empty where the script does not ask for them
     at_once: bool = False  # whether a whole move is made without being confirmed
     method: Literal["get", "post"] = "post"  # of the forms; a lesson stores nothing
@@ -66,11 +66,11 @@ class Turn(Struct, frozen=True):
 
 
 class ScriptMenu(Struct, frozen=True):
-    """A menu for the script of the page: the moves, their words, and the paragraphs that they come from."""
+    """A menu for the script of the page."""
 
-    menu: list[dict[str, object]]
-    labels: dict[str, dict[str, object]]
-    rules: dict[str, str]
+    menu: list[dict[str, object]]  # the moves
+    labels: dict[str, dict[str, object]]  # the words of the moves as people say them, by verb
+    rules: dict[str, str]  # the numbers of the paragraphs that allow the moves, by verb
 
 
 def make_script_menu(menu: Menu, narrator: Narrator) -> ScriptMenu:

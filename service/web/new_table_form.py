@@ -16,7 +16,7 @@ from service.timing import HOUR_S, Clock
 from service.web import guest_list
 from service.web.lobby_pages import find_game
 
-PACES = {"1": DAY_S, "3": 3 * DAY_S, "7": 7 * DAY_S, "0": 0}
+PACES = {"1": DAY_S, "3": 3 * DAY_S, "7": 7 * DAY_S, "0": 0}  # seconds for each move; 0 is no limit
 DEFAULT_PACE_S = 3 * DAY_S
 MAX_BANK_DAYS, MAX_INCREMENT_HOURS, MAX_GRACE_HOURS, MAX_MISSED_DEADLINES = 365, 720, 168, 20  # as in new_table.html
 LATE_CHOICES = ("move", "seat", "resign", "skip")
@@ -74,7 +74,7 @@ def parse_clock(form: Mapping[str, str]) -> Clock:
 
 
 def _parse_number(form: Mapping[str, str], name: str, *, most: int) -> int:
-    """Parse a whole number of the form; an empty field is 0."""
+    """Parse a whole number from 0 to `most` in a field of the form; empty is 0. Raise Refused for all else."""
     text = form.get(name, "").strip()
     if not text:
         return 0
@@ -86,7 +86,7 @@ def _parse_number(form: Mapping[str, str], name: str, *, most: int) -> int:
 
 
 def is_watched(form: Mapping[str, str]) -> bool:
-    """Return whether spectators are allowed; yes, if the form did not ask."""
+    """Return whether spectators are allowed: the box is ticked, or the form that was sent does not have it."""
     return bool(form.get("watched")) or not form.get("asked.watched")
 
 

@@ -78,10 +78,10 @@ class OptionField(Struct, frozen=True):
     label: str
     about: Markup
     chosen: str
-    is_on: bool
-    is_changed: bool
+    is_on: bool  # of a switch
+    is_changed: bool  # whether it differs from its default
     values: tuple[OptionValue, ...]
-    least: int | None
+    least: int | None  # of numbers; None for other options
     most: int | None
 
 
@@ -98,10 +98,10 @@ class NewTablePage(Struct, frozen=True):
     players: str
     is_unfolded: bool  # whether the settings are
     seeking: bool  # whether the lobby offers the free seats
-    pace: str
-    paces: tuple[str, ...]
+    pace: str  # days for each move; “0” is no limit
+    paces: tuple[str, ...]  # to choose from
     time: TimeFields
-    late: tuple[str, ...]
+    late: tuple[str, ...]  # what may happen to a late player, to choose from
     luck: str
     lucks: tuple[str, ...]
     watched: bool
@@ -332,6 +332,7 @@ def _make_option_field(game: str, option: Option, form: Mapping[str, str]) -> Op
     chosen = default if sent is None else sent
     was_asked = bool(form.get(f"asked.{option.name}"))  # a switch that is off sends nothing
     is_on = sent == "on" if was_asked else bool(option.default)
+    is_changed = is_on != option.default if option.kind == "switch" else chosen != default
     about = translate_in_game(get_language(), game, option.about)
     return OptionField(
         name=option.name,
@@ -340,7 +341,7 @@ def _make_option_field(game: str, option: Option, form: Mapping[str, str]) -> Op
         about=rulebook.link_citations(about, url_for("rules.show", name=game)),
         chosen=chosen,
         is_on=is_on,
-        is_changed=(is_on != option.default) if option.kind == "switch" else (chosen != default),
+        is_changed=is_changed,
         values=tuple(_make_value(game, value, chosen, default) for value in map(str, option.values)),
         least=option.least,
         most=option.most,

@@ -36,23 +36,23 @@ class PlanButton(Struct, frozen=True):
 
 
 class PlanStep(Struct, frozen=True):
-    """A move of a plan. Moves of one `group` follow from each other; `before` are moves of others that come first."""
+    """A move of a plan."""
 
     number: int
     seat: int
     player: Player
     text: str
     move: str  # as the menu writes it, for the script
-    condition: str = ""
-    before: tuple[str, ...] = ()
-    group: str = ""
+    condition: str = ""  # in words: when an order is carried out; empty for a move of a branch
+    before: tuple[str, ...] = ()  # the moves of others that come first, as far as they are not hidden
+    group: str = ""  # number of the branch that the order was made from; empty if it was made from none
     is_done: bool = False
-    is_current: bool = False
+    is_current: bool = False  # whether the page shows the position after it
     buttons: tuple[PlanButton, ...] = ()
 
 
 class OrderPlanner(Struct, frozen=True):
-    """Makes a plan of the standing orders of one seat; `hidden_fields` are those of each form of the table."""
+    """Makes a plan of the standing orders of one seat; its forms send the `hidden_fields` too."""
 
     link: str
     players: Sequence[Player]
@@ -103,15 +103,15 @@ class OrderPlanner(Struct, frozen=True):
                     text=_describe(order.move, self.narrator),
                     move=order.move,
                     condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
-                    before=tuple(move for _, move in order.given if move),
+                    before=tuple(move for _, move in order.given if move is not None),
                     group=str(branch_orders.number),
                     buttons=(*branch_buttons, *target_buttons, self._make_cancel_button(order.id)),
                 )
 
     def _describe_condition(self, seat: int, move: str | None) -> str:
-        """Say what a player has to do before an order; if `move` is None, any move is enough."""
+        """Say what a player has to do before an order; None is any move, because part of it is hidden."""
         who = self.players[seat].name
-        if not move:
+        if move is None:
             return _say(AFTER_A_MOVE, who=who)
         return _say(IF_PLAYED, who=who, move=_describe(move, self.narrator))
 
@@ -161,7 +161,7 @@ class OrderPlanner(Struct, frozen=True):
 def list_branch_steps(
     link: str, branch: Branch, players: Sequence[Player], narrator: Narrator, length: int, step: int
 ) -> tuple[PlanStep, ...]:
-    """List the first `length` moves of a branch, as far as they are possible; the page shows it after move `step`."""
+    """List the moves of a branch that are possible, its first `length`; the page shows the position after `step`."""
     return tuple(
         PlanStep(
             number=number,

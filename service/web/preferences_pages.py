@@ -279,8 +279,12 @@ def _parse_calendar(form: Mapping[str, str]) -> Calendar:
     has_quiet_hours = begin and end and begin != end
     quiet = (parse_small_int(begin), parse_small_int(end)) if has_quiet_hours else None
     hours_before = {parse_small_int(word) for word in form.get("remind", "").split()}
-    remind = tuple(hours * HOUR_S for hours in sorted(hours_before, reverse=True))
-    return Calendar(form.get("zone", "").strip() or "UTC", quiet, bool(form.get("weekends")), remind)
+    return Calendar(
+        zone=form.get("zone", "").strip() or "UTC",
+        quiet=quiet,
+        weekends=bool(form.get("weekends")),
+        remind=tuple(hours * HOUR_S for hours in sorted(hours_before, reverse=True)),
+    )
 
 
 # What is shown

@@ -18,14 +18,14 @@ from service.web.rendering import translate_title
 
 
 class Preview(Struct, frozen=True):
-    """The preview of a public page; addresses are absolute, and empty where there is nothing."""
+    """The preview of a public page; its addresses begin with the protocol."""
 
     title: str
     text: str
     url: str
-    picture: str
-    alt: str
-    feed: str = ""
+    picture: str  # address; empty if there is none
+    alt: str  # of the picture
+    feed: str = ""  # address; empty if there is none
 
     @property
     def oembed(self) -> str:
@@ -73,7 +73,7 @@ def _describe_state(table: Snapshot, in_language: str) -> str:
 
 
 def describe_lesson(name: str, number: int, title: str, task: str) -> Preview:
-    """Describe a lesson."""
+    """Describe lesson `number` of the game called `name`, whose `title` is in the reader's language."""
     address = get_app().settings.address
     picture = url_for("previews.send_lesson", name=name, number=number)
     _ = Translator(get_language()).gettext

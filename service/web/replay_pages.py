@@ -66,7 +66,7 @@ class GalleryGame(Struct, frozen=True):
     title: str
     ended_at: int
     length: int
-    ranks: tuple[tuple[int, Player], ...]
+    ranks: tuple[tuple[int, Player], ...]  # each place with its player, the winner first
 
     @property
     def names(self) -> str:
@@ -133,7 +133,7 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
     if viewer != place.seat:
         query["as"] = "all" if viewer is None else viewer
     if since is not None:
-        query["since"] = frame.first  # the address may name an entry outside of the game
+        query["since"] = frame.first  # not the entry in the address, which may be outside of the game
     begins_after_own_move = since is not None and frame.first == frame.since
     return ReplayPage(
         link=place.link,
@@ -217,18 +217,18 @@ def show_verifier() -> Response:
 @gallery.get("")
 @from_replica
 def show_gallery(*, replica: bool) -> Response:
-    """Show the games that ended last, some on a page."""
+    """Show the finished games, page by page, those that ended last first."""
     number = parse_int(request.args.get("page", ""), MAX_PAGE) or 1  # the first page is 1
     app = get_app()
     with app.store.reading(replica=replica) as db:
-        names, has_more = access.list_gallery_tables(db, number - 1)
-        games = tuple(_make_gallery_game(snapshots.load_table(app, db, name)) for name in names)
+        ids, has_more = access.list_gallery_tables(db, number - 1)
+        games = tuple(_make_gallery_game(snapshots.load_table(app, db, one)) for one in ids)
     return render("gallery.html", GalleryPage(games, number, has_more))
 
 
 @gallery.get("/<table>")
 def open_replay(table: str) -> BaseResponse:
-    """Go to the replay of a game, by a link that is no secret."""
+    """Go to the replay of a game by a link that everybody may know; raise Unknown if the gallery does not show it."""
     link = access.make_gallery_link(table)
     access.find(get_app(), link)  # raises Unknown for a game that is not shown
     return redirect(url_for("replay.show", link=link))
@@ -248,10 +248,10 @@ def send_board(table: str, *, replica: bool) -> Response:
 
 
 @functools.lru_cache(maxsize=200)
-def _draw_end(name: str, names: tuple[str, ...], in_language: str, replica: bool) -> str:
-    """Draw the last position of a game; players may change their names, and the picture is then drawn again."""
+def _draw_end(table_id: str, names: tuple[str, ...], in_language: str, replica: bool) -> str:
+    """Draw the last position of a game; it is drawn again if players have changed their `names` meanwhile."""
     with get_app().store.reading(replica=replica) as db:
-        table = snapshots.load_table(get_app(), db, name)
+        table = snapshots.load_table(get_app(), db, table_id)
     view = table.game.view(table.position.state, None)
     return draw_board_svg(Scene(table.game, view, list_players(names), language=in_language))
 

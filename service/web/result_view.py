@@ -61,7 +61,7 @@ class ScoreLine(Struct, frozen=True):
     """A player's line, and the height at which it ends."""
 
     player: Player
-    path: str
+    path: str  # in SVG
     end: float
 
 
@@ -76,9 +76,9 @@ class LeadChange(Struct, frozen=True):
 class ScoreChart(Struct, frozen=True):
     """The history of the score."""
 
-    most: int
+    most: int  # the highest score
     lines: tuple[ScoreLine, ...]
-    turnings: tuple[LeadChange, ...]
+    lead_changes: tuple[LeadChange, ...]
 
 
 class Gain(Struct, frozen=True):
@@ -89,14 +89,14 @@ class Gain(Struct, frozen=True):
 
 
 class CountedStep(Struct, frozen=True):
-    """One step of the counting: what was counted, where on the board, who gained, and the scores before and after."""
+    """One step of the counting: what was counted, and which players gained."""
 
     seq: int
     sentence: str
-    places: str
+    places: str  # on the board, with spaces between
     gains: tuple[Gain, ...]
-    before: str
-    after: str
+    before: str  # the scores before it, in the order of seats, with spaces between
+    after: str  # the scores after it
 
 
 class FinalResult(Struct, frozen=True):
@@ -149,7 +149,7 @@ def list_results(
 ) -> tuple[SeatResult, ...]:
     """Return the seats by rank; `me` is the reader's seat, None for a spectator.
 
-    `sources` are each seat's points by source, if the game says where they come from.
+    `sources` are each seat's points by source; all are empty if the game does not say where points come from.
     """
     best = max(*(stand.score for stand in standing), 1)
     all_sources = dict.fromkeys(source for points in sources for source in points)
@@ -158,7 +158,8 @@ def list_results(
     for rank, seat in ranks:
         player = seated[seat]
         score = standing[seat].score
-        if colours:
+        has_sources = bool(colours)
+        if has_sources:
             points = {source: sources[seat].get(source, 0) for source in colours}
             shares = tuple(_stack_shares(points, colours, best))
             lines = tuple(
@@ -181,7 +182,7 @@ def _stack_shares(points: Mapping[str, int], colours: Mapping[str, str], best: i
 
 
 def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> ScoreChart:
-    """Draw a line for each player through the scores after each entry."""
+    """Draw a line for each player through the scores after each entry; `length` is that of the log."""
     last = max(length - 1, 1)
     most = max(*(score for mark in marks for score in mark.scores), 1)
     least = min(*(score for mark in marks for score in mark.scores), 0)
@@ -200,9 +201,10 @@ def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> 
     lines = tuple(
         ScoreLine(player, draw_line(seat), place_y(marks[-1].scores[seat])) for seat, player in enumerate(seated)
     )
-    lead_changes = [mark for mark in marks if mark.is_lead_change]
-    turnings = tuple(LeadChange(mark.seq, place_x(mark.seq), place_y(max(mark.scores))) for mark in lead_changes)
-    return ScoreChart(most, lines, turnings)
+    lead_changes = tuple(
+        LeadChange(mark.seq, place_x(mark.seq), place_y(max(mark.scores))) for mark in marks if mark.is_lead_change
+    )
+    return ScoreChart(most, lines, lead_changes)
 
 
 def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrator) -> FinalResult:
@@ -262,7 +264,7 @@ class StoryInWords(Struct, frozen=True):
     is_requested: bool
     is_ready: bool = False
     turning_points: tuple[TurningPointInWords, ...] = ()
-    luck: str = ""
+    luck: str = ""  # of each player, in chances to win; empty if nothing was drawn
 
 
 def load_story(db: Connection, table: Snapshot) -> StoryInWords | None:

@@ -27,12 +27,12 @@ class RulebooksPage(Struct, frozen=True):
 
 
 class RulesPage(Struct, frozen=True):
-    """Everything `rules.html` shows; `additions` are keys of chapters that an organiser can choose."""
+    """Everything `rules.html` shows."""
 
     game: Meta
     title: str
     book: Rulebook
-    additions: frozenset[str]
+    additions: frozenset[str]  # keys of the chapters that are not printed with the book
     has_lessons: bool
 
 
@@ -72,9 +72,10 @@ def show(name: str) -> Response:
 
 
 def _list_additions(game: Meta) -> frozenset[str]:
-    """Return the chapters about options that are off by default; each is printed from a page of its own."""
-    additions = (option for option in describe(game.options) if option.kind == "switch" and not option.default)
-    return frozenset(option.rule for option in additions if option.rule.isdecimal())  # other rules are paragraphs
+    """Return the keys of the chapters about switches that are off by default, which are not printed with the book."""
+    off_switches = (option for option in describe(game.options) if option.kind == "switch" and not option.default)
+    rules_of_switches = {option.rule for option in off_switches}
+    return frozenset(rule for rule in rules_of_switches if rule.isdecimal())  # “24” is a chapter, “24.4” a paragraph
 
 
 @rules.get("/<name>/short")

@@ -36,7 +36,7 @@ class VerdictNote(Struct, frozen=True):
     """The verdict on the move that was sent from the page before; `sentence` describes an accepted move."""
 
     kind: Literal["waiting", "accepted", "refused"]
-    seq: int | None = None
+    seq: int | None = None  # the entry of an accepted move
     why: Sentence = NO_REASON
     rule: str = ""
     sentence: str = ""
@@ -75,12 +75,12 @@ class OwnSettings(Struct, frozen=True):
     """The settings of a player for this seat, and of the organiser for the table."""
 
     note: str
-    note_rows: int
+    note_rows: int  # of its field
     is_playing: bool
     at_once: bool  # whether a whole move is made without being confirmed
     presence: bool  # whether the others see when the player was last here
     is_organiser: bool
-    watched: bool
+    watched: bool  # whether spectators are allowed
 
 
 class TableFrame(Struct, frozen=True):

@@ -46,9 +46,9 @@ class PastStagePage(Struct, frozen=True):
     """The world after an earlier entry, for the stage of the table."""
 
     at: int
-    first: int
-    last: int
-    scores: str
+    first: int  # the entry with which the game begins
+    last: int  # the last entry
+    scores: str  # in the order of seats, with spaces between
     stage: Stage
     chapters: tuple[Chapter, ...]
 
@@ -62,7 +62,7 @@ class StockPage(Struct, frozen=True):
 
 
 class ForeseenPage(Struct, frozen=True):
-    """The choices of a seat after a move that is not made yet."""
+    """The board after a move that is not made yet, and the choices that its seat then has."""
 
     stage: Stage
     choices: ScriptMenu
@@ -216,16 +216,20 @@ def move(link: str) -> Reply:
 
 
 def read_move(posted: Request) -> MoveText:
-    """Read the move in a form of the table's page: its text, its key (empty without one), and the entry last seen."""
+    """Return the move in a form of the table's page: its text, its key, and the entry last seen.
+
+    The key is empty if the form has none, and the entry is None.
+    """
     form = posted.form
     text = join_move_fields(form)
     page_key = form.get("key", "")[:PAGE_KEY_CHARS].replace("/", "")
     key = f"{page_key}/{text}" if page_key else ""  # each move of a page is stored once
-    return text, key, parse_int(form.get("seen", ""), MAX_ENTRY)
+    seen = parse_int(form.get("seen", ""), MAX_ENTRY)
+    return text, key, seen
 
 
 def join_move_fields(fields: MultiDict[str, str]) -> str:
-    """Join the fields of a form that together are the text of a move, with single spaces."""
+    """Join the fields of a form that together are the text of a move: a whole move, or a verb and its arguments."""
     values = [value for name in ("move", "verb", "arg") for value in fields.getlist(name)]
     return " ".join(" ".join(value.split()) for value in values)
 

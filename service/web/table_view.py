@@ -94,10 +94,10 @@ class HintNote(Struct, frozen=True):
 
 
 class RecentChapters(Struct, frozen=True):
-    """The chapters since the reader's last move; `opening` if the game has just begun."""
+    """The chapters since the reader's last move, the oldest first."""
 
-    opening: Chapter | None
-    folded: tuple[Chapter, ...]
+    opening: Chapter | None  # of the game, if it has just begun
+    folded: tuple[Chapter, ...]  # not shown at first
     open: tuple[Chapter, ...]
 
     @property
@@ -269,7 +269,7 @@ def make_narrator(place: Place, table: Snapshot) -> Narrator:
 
 
 def _find_hint(db: Connection, place: Place, table: Snapshot) -> GoodMove | None:
-    """Find the hint that the address asks for; None once the game went on."""
+    """Find the hint that the address asks for; None if it asks for none, and once the game went on."""
     number = parse_int(request.args.get("hint", ""))
     hint = None if number is None else hints.find(db, place, number)
     return hint if hint and hint.length == table.position.length else None
@@ -294,10 +294,10 @@ def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
 def _load_chapters(
     db: Connection, place: Place, table: Snapshot, narrator: Narrator
 ) -> tuple[tuple[Chapter, ...], RecentChapters | None]:
-    """Load the latest chapters, the newest first, and those since the reader's last move by themselves.
+    """Load the latest chapters, the newest first, and apart from them those since the reader's last move.
 
-    The latest are MAX_CHAPTERS, or all since that move if those are more. The second value is None if there are none
-    since that move, and after the end.
+    The latest are MAX_CHAPTERS, or more if more came since that move. Those since that move are None if there are
+    none, and after the end.
     """
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
     since_own_move = [] if table.position.phase == "over" else log.find_entries_since_own_move(entries, place.seat)
@@ -350,7 +350,7 @@ def _make_turn(
 
 
 def _list_hidden_fields(table: Snapshot) -> tuple[tuple[str, str], ...]:
-    """Return the fields that each form with a move sends: the last entry on the page, and a key to count it once."""
+    """Return the fields that each form with a move sends: the last entry on the page, and a key against repetition."""
     return (("seen", str(table.row.length - 1)), ("key", secrets.token_hex(8)))
 
 

@@ -26,7 +26,7 @@ from service.web.rendering import render, translate_title
 from service.web.table_pages import join_move_fields
 
 LAST_STEP = branches.MAX_MOVES  # a page shows no later step than its branch has
-MAX_DEALT = 999  # moves that the address of a page says were undone
+MAX_DEALT = 999  # undone moves, in the address of a page
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
@@ -44,9 +44,9 @@ class BranchLink(Struct, frozen=True):
     """A branch in a list."""
 
     id: int
-    name: str
-    seq: int
-    moves: int
+    name: str  # empty if the player gave it none
+    seq: int  # the entry after which it begins
+    moves: int  # how many it has
 
 
 class BranchesPage(Struct, frozen=True):
@@ -88,13 +88,13 @@ class WhatIfPage(Struct, frozen=True):
     game: str
     me: int
     branch: BranchLink
-    dealt: int | None  # how many moves were undone when the hidden things were dealt again
+    dealt: int | None  # how many moves were undone when hidden things were just dealt again; None if they were not
     lost: int  # how many moves are no longer possible
     step: int
     length: int
     is_over: bool
-    movers: tuple[Mover, ...]
-    actor: int
+    movers: tuple[Mover, ...]  # empty if no seat can move
+    actor: int  # the seat that the page plays for
     actor_name: str
     stage: Stage
     text: str
@@ -146,7 +146,10 @@ def show(link: str, number: int) -> Response:
 
 @whatif.post("/<int:number>")
 def play(link: str, number: int) -> Reply:
-    """Make a move in the branch, for any seat; before its end, another move than it has begins a new branch."""
+    """Make a move in the branch, for any seat.
+
+    At a step before its end, a move that differs from its next one begins a new branch.
+    """
     app, text, step = get_app(), join_move_fields(request.form), _parse_step()
     seat = _parse_number(request.form.get("as", ""), 0)
     try:
