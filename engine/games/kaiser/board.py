@@ -118,8 +118,12 @@ def describe_crossing(crossing: str) -> tuple[str, str]:
 
 
 def find_corner_owner(crossing: str, corners: Sequence[str]) -> int | None:
-    """Return the seat whose sector a crossing is in; None for the centre and for a sector without a player."""
-    return corners.index(crossing[0]) if crossing[0] in corners else None
+    """Return the seat whose sector a crossing is in; None for the centre and for a sector without a player.
+
+    `corners` has the sector of each seat.
+    """
+    sector = crossing[0]
+    return corners.index(sector) if sector in corners else None
 
 
 CROSSINGS = _place_crossings()

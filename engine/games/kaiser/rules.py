@@ -91,7 +91,8 @@ def _find_moves(state: State, seat: int) -> Iterator[tuple[str, str]]:
             continue
         for ends, between in WAYS[stone.rank][start]:
             if is_free(between):  # §2.3
-                victim = stones.get(ends[1])
+                _, end = ends
+                victim = stones.get(end)
                 if victim is None or (may_capture and victim.seat != seat):  # §4.1, §4.2
                     yield ends
 
@@ -172,9 +173,11 @@ def _score_seat(state: State, seat: int) -> Scored:
 
 
 def _rank_seats(state: State) -> tuple[int, ...]:
-    """§6.4: a single round goes to its winner; several are ranked by points, then by rounds won."""
-    winner = state.victor if state.options.rounds == 1 else None  # without a winner, all seats differ from it alike
-    ranks = [(seat != winner, -state.points[seat], -state.victories[seat]) for seat in range(len(state.out))]
+    """§6.4: a single round goes to its winner; all other ranks are by points, then by rounds won."""
+    ranks = list[tuple[bool, int, int]]()
+    for seat, points in enumerate(state.points):
+        wins_single_round = state.options.rounds == 1 and seat == state.victor
+        ranks.append((not wins_single_round, -points, -state.victories[seat]))
     return tuple(1 + sum(other < own for other in ranks) for own in ranks)
 
 

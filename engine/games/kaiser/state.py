@@ -247,7 +247,10 @@ def _set_item(items: tuple[Item, ...], index: int, item: Item) -> tuple[Item, ..
 
 
 class View(Struct, frozen=True):
-    """The board as everybody sees it."""
+    """The board as everybody sees it.
+
+    `turn` is None once the round is decided. `quiet` counts the turns since a capture or an emperor's advance.
+    """
 
     corners: tuple[str, ...]
     round: int

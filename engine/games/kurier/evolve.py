@@ -66,7 +66,9 @@ def evolve(state: State, event: Event) -> State:
         case Passed():
             return replace(state, done=True)
         case Prepared(options, seats, inns, palace, colours, first):
-            return State(options, {inn: {} for inn in inns}, (Holdings(),) * seats, palace, colours, turn=first)
+            empty_inns: dict[str, Guests] = {inn: {} for inn in inns}
+            players = (Holdings(),) * seats
+            return State(options, inns=empty_inns, players=players, palace=palace, colours=colours, turn=first)
         case SentOut(seat, kind, inn):
             state = _change_player(_draw_courier(state, seat, kind), seat, dispatch=Dispatch(inn, kind))
             return replace(state, inns=_check_in(state.inns, inn, kind, seat))

@@ -172,8 +172,9 @@ LONGEST_WAIT_TURNS, MOST_REFINEMENTS, TOLERANCE_TURNS = 40.0, 3, 1e-3
 
 
 def expect_turns(palace: Sequence[Coin], missing: int, turned: int | None = None) -> float:
-    """Return how many turns of the seat it takes on average to turn up coins worth `missing`, stopping at best (§7.3).
+    """Return how many turns of the seat it takes on average to turn up coins worth `missing` (§7.3).
 
+    The seat ends each turn when that is best for it.
     Between turns `turned` is None. In the seat's own turn `turned` are the roubles turned up so far, and only the turns
     after this one are counted. The palace is taken to keep the coins that are in it now.
     """
@@ -202,8 +203,10 @@ def _compute_turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[fl
         twice = 1 + _compute_turns_by_turned(counts, missing, (*fewer, once))[0]
         if abs(once - guess) < TOLERANCE_TURNS:
             break
-        change, next_change = once - guess, twice - once  # further changes shrink by the same factor, so we add them up
-        guess = min(once + next_change * change / (2 * once - guess - twice), LONGEST_WAIT_TURNS)
+        change, next_change = once - guess, twice - once
+        decrease = 2 * once - guess - twice  # from the first change to the next
+        all_later_changes = next_change * change / decrease  # each is smaller by the same factor than the one before
+        guess = min(once + all_later_changes, LONGEST_WAIT_TURNS)
     return (*fewer, guess)
 
 
@@ -216,8 +219,11 @@ def _compute_turns_by_turned(counts: tuple[int, ...], missing: int, turns_by_mis
     not_blank = sum(counts) - blank  # a blank coin changes nothing but the number of coins
     turns = [0.0] * (missing + len(good))  # none from the price on
     for turned in reversed(range(missing)):
-        after_good = sum(count * turns[turned + worth] for worth, count in enumerate(good, 1))
-        going_on = (after_good + njet * turns_by_missing[missing]) / not_blank if not_blank else LONGEST_WAIT_TURNS
-        can_stop = turned > 0  # a first coin has to be turned
-        turns[turned] = min(going_on, turns_by_missing[missing - turned]) if can_stop else going_on
+        going_on = LONGEST_WAIT_TURNS
+        if not_blank:  # the average of what follows each coin
+            after_good = sum(count * turns[turned + roubles] for roubles, count in enumerate(good, 1))
+            going_on = (after_good + njet * turns_by_missing[missing]) / not_blank
+        turns[turned] = going_on
+        if turned > 0:  # a first coin has to be turned, then the turn may be ended
+            turns[turned] = min(going_on, turns_by_missing[missing - turned])
     return turns

@@ -89,9 +89,11 @@ def end_unpayable_game(state: State) -> Won | None:
 
 
 def _may_come_by_price(state: State, seat: int) -> bool:
-    """Whether a seat could pay its guard, or the cheapest one, with every coin that it could rob."""
+    """Whether a seat could pay its guard, or else the cheapest one, with its own coins and all that it could rob."""
     player = state.players[seat]
-    price = player.dispatch.price or min(price for inn, price in GUARD_PRICES.items() if inn in state.inns)
+    price = player.dispatch.price
+    if not price:  # the dispatch is still on the road
+        price = min(GUARD_PRICES[inn] for inn in GUARD_PRICES if inn in state.inns)
     purses = [other.purse for other in state.players] if state.options.robbing else [player.purse]
     return count_roubles(player.secured) + sum(map(count_roubles, purses)) >= price
 

@@ -137,10 +137,14 @@ def _find_lodgings(state: State, village: int, kind: Kind) -> list[str]:
 
 
 def _list_lodgings_left(state: State, lodgings: list[str], kind: Kind, first_end: str) -> list[str]:
-    """§6.6: the second traveller goes to another inn than the first; skipping the village if there is no other."""
+    """§6.6: return the inns to which the second traveller can go, of this kind, after the first went to `first_end`.
+
+    `lodgings` are those that it had before. If only the inn of the first was among them, it skips that village.
+    """
     if first_end == PALACE or first_end not in lodgings:
         return lodgings
-    return [inn for inn in lodgings if inn != first_end] or _find_lodgings(state, VILLAGE_OF[first_end], kind)
+    others = [inn for inn in lodgings if inn != first_end]
+    return others or _find_lodgings(state, VILLAGE_OF[first_end], kind)
 
 
 def depart(state: State, seat: int, inn: str, first: Kind, first_end: str, second_end: str) -> list[Event]:

@@ -107,7 +107,7 @@ def draw_field_lines() -> str:
 
 
 def locate_field(field: Field) -> tuple[float, float]:
-    """Return how far along and how far out the middle of a field is."""
+    """Return where the middle of a field is: how far along and how far out, as for `locate_place`."""
     lane, _ = field
     return (get_rear(field) + get_front(field)) / 2 / UNIT, (lane + 0.5) * LANE_WIDTH
 
@@ -212,7 +212,10 @@ CLOSE_UP_BEHIND, MIN_CLOSE_UP_AHEAD, MIN_CLOSE_UP_LENGTH = 2, 3, 8  # fields of 
 
 
 class CloseUp(NamedTuple):
-    """The part of the course that a ride plays on: its lanes, its rear end, its length, and the ends of the ride."""
+    """The part of the course that a ride plays on: its lanes, and its rear end and length in fields of the inner lane.
+
+    `reached` are the fields where the ride can end, by their names.
+    """
 
     lanes: tuple[int, ...]
     rear: float
@@ -226,7 +229,7 @@ def choose_close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
     farthest = start_front + FARTHEST_RIDE_FIELDS * UNIT
     ahead = [field for field in FIELD_AHEAD.values() if start_front < get_front(field) < farthest]
     reached = {make_field_token(field): field for field in ahead if make_field_token(field) in names}
-    lanes = [field[0] for field in (start, *reached.values())]
+    lanes = [lane for lane, _ in (start, *reached.values())]
     front = max([start_front + MIN_CLOSE_UP_AHEAD * UNIT, *map(get_front, reached.values())])
     rear = start_front / UNIT - CLOSE_UP_BEHIND
     length = max(front / UNIT - rear + 1, MIN_CLOSE_UP_LENGTH)
@@ -269,7 +272,10 @@ PIPS = {
 
 
 def counts_for_pace(dice: Sequence[int], pace: str, number: int) -> bool:
-    """Whether die `number`, 0 or 1, is part of the pace, or may still be; of two equal dice only the first one is."""
+    """Whether die `number`, 0 or 1, is part of the pace; of two equal dice only the first one is.
+
+    Both are as long as the pace is not set, which is "".
+    """
     if pace in ("", BOTH_DICE):
         return True
     equals_first_die = number == 1 and dice[0] == dice[1]
@@ -297,8 +303,9 @@ def list_ways(menu: Menu) -> dict[str, list[str]]:
     ways = dict[str, list[str]]()
     for entry in menu:
         if isinstance(entry, Choice) and entry.verb in ("play", "ride"):
-            for *card_or_die, end in entry.options:
-                ways.setdefault(end, []).append(card_or_die[0] if card_or_die else "")
+            for option in entry.options:  # a card or a die, if one is chosen, and the end
+                card_or_die = option[0] if len(option) == 2 else ""
+                ways.setdefault(option[-1], []).append(card_or_die)
     return ways
 
 

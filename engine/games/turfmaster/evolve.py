@@ -80,15 +80,15 @@ def _enter_horses(event: events.Entered) -> State:
 
 
 def _begin_race(state: State, race: int, hedges: tuple[int, ...]) -> State:
-    """Put all horses into their boxes."""
-    horses = tuple(
-        replace(horse, field=(state.boxes.index(index), 0), card="", chosen="", passed=False)
-        for index, horse in enumerate(state.horses)
-    )
+    """Put all horses into their boxes: a box is the first field of its lane."""
+    horses = list[Horse]()
+    for index, horse in enumerate(state.horses):
+        lane = state.boxes.index(index)
+        horses.append(replace(horse, field=(lane, 0), card="", chosen="", passed=False))
     return State(
         options=state.options,
         seats=state.seats,
-        horses=horses,
+        horses=tuple(horses),
         boxes=state.boxes,
         race=race,
         stage="dealing",

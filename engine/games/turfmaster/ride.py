@@ -57,7 +57,8 @@ def _list_fields_ahead() -> dict[Field, Field]:
 def _find_fields_beside(field: Field, ahead: Field) -> tuple[Field, ...]:
     """§6.3: return the fields of a diagonal stride, beside the middle of the field straight ahead."""
     lane, index = field
-    middle = (FRONTS[lane][index] + FRONTS[lane][ahead[1]] + 1) // 2  # rounded up
+    _, index_ahead = ahead
+    middle = (FRONTS[lane][index] + FRONTS[lane][index_ahead] + 1) // 2  # rounded up
     return tuple((side, bisect_left(FRONTS[side], middle)) for side in (lane - 1, lane + 1) if 0 <= side < LANES)
 
 
@@ -84,7 +85,8 @@ def list_hedge_fields(hedges: tuple[int, ...]) -> frozenset[Field]:
 
 def get_front(field: Field) -> int:
     """Return how far along the course the front edge of a field is."""
-    return FRONTS[field[0]][field[1]]
+    lane, index = field
+    return FRONTS[lane][index]
 
 
 def get_rear(field: Field) -> int:

@@ -137,7 +137,9 @@ def _list_points(state: State) -> tuple[int, ...]:
     if state.pace != BOTH_DICE:
         return (int(state.pace),)
     total = sum(state.dice)
-    return (total,) if total <= state.limits[state.done] else tuple(dict.fromkeys(state.dice))
+    if total <= state.limits[state.done]:
+        return (total,)
+    return tuple(dict.fromkeys(state.dice))  # two equal dice are one choice
 
 
 def find_horse_in_turn(state: State) -> int | None:
@@ -220,8 +222,10 @@ def decide_in_round(state: State, seat: int, move: Move, chance: Chance) -> list
             horse = _get_horse_in_turn(state)
             points = CARD_POINTS[card] if _may_ride(card, state.limits[state.done]) else 0
             return [Played(seat, card, horse.number), _ride(state, horse, points, end)]
-        case "ride", (*die, end):
-            points = int(die[0]) if die else _list_points(state)[0]
+        case "ride", (die, end):
+            return [_ride(state, _get_horse_in_turn(state), int(die), end)]
+        case "ride", (end,):
+            (points,) = _list_points(state)
             return [_ride(state, _get_horse_in_turn(state), points, end)]
         case "pace", (pace,):
             return [PaceSet(seat, pace)]
@@ -267,8 +271,9 @@ def continue_round(state: State, chance: Chance) -> Event | None:
         return _reveal_cards(state, chance)
     horse = _get_horse_in_turn(state)
     if horse.card:  # turned up with those of all others (§4.5)
-        may_ride = _may_ride(horse.card, state.limits[state.done])
-        return _ride_if_forced(state) if may_ride else _ride(state, horse, 0, STAY)
+        if _may_ride(horse.card, state.limits[state.done]):
+            return _ride_if_forced(state)
+        return _ride(state, horse, points=0, end=STAY)
     if horse.hand or _may_pass(state, horse):
         return None
     return Stayed(horse.seat, "no card", horse.number)  # §4.3
@@ -300,7 +305,8 @@ def _ride_if_forced(state: State) -> Event | None:
     if len(options) > 1:
         return None
     (end,) = options[0]  # it has no die before it, because there is no choice of one
-    return _ride(state, _get_horse_in_turn(state), _list_points(state)[0], end)
+    (points,) = _list_points(state)
+    return _ride(state, _get_horse_in_turn(state), points, end)
 
 
 def _reveal_cards(state: State, chance: Chance) -> Revealed:
@@ -329,7 +335,8 @@ def _arrive(state: State, fields: dict[int, Field]) -> Event | None:
 
 def _make_sort_key(field: Field) -> tuple[int, int]:
     """§1.4: a key that sorts horses: the farthest first, and level ones from the inner lane."""
-    return -get_front(field), field[0]
+    lane, _ = field
+    return -get_front(field), lane
 
 
 def _end_race(state: State, fields: dict[int, Field]) -> Event | None:

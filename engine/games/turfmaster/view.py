@@ -25,7 +25,11 @@ from engine.games.turfmaster.state import (
 
 
 class Runner(Struct, frozen=True):
-    """A horse as a seat sees it; `hand`, `pack` and `chosen` are empty for the horses of others."""
+    """A horse as a seat sees it; `hand`, `pack` and `chosen` are empty for the horses of others.
+
+    `at` names its field, empty without one. `limit` is the most points that it may ride in this round, None if it is
+    not in the order of play. `held` counts its cards in hand. `bonus` says that it may still take its bonus cards.
+    """
 
     seat: int
     number: int
