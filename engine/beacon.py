@@ -73,7 +73,7 @@ class RoundFault(NamedTuple):
 def find_faults(export: Export, verify_signature: VerifySignature | None) -> Iterator[RoundFault]:
     """Yield the entries that name the wrong round, draw by another round than was named, or draw by none.
 
-    `expected` is the round that was named and is not drawn yet.
+    Without `verify_signature`, no signature is checked. `expected` is the round that was named and is not drawn yet.
     """
     try:
         beacon = parse(export.opening.get("beacon", {}))

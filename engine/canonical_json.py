@@ -18,7 +18,7 @@ Kind = TypeVar("Kind")
 
 
 def _find_byte_class(byte: int) -> int:
-    """Return “0” for a digit, “a” for a letter or quotation mark of a hash, and a blank for all other bytes."""
+    """Return “0” for a digit, “a” for a letter of a hexadecimal number or a quotation mark, else a blank."""
     if byte in b"0123456789":
         return ord("0")
     return ord("a") if byte in b'abcdef"' else ord(" ")
@@ -85,10 +85,11 @@ def _check_with_json(raw: bytes, value: Any) -> None:
 
 def _is_in_our_form(raw: bytes) -> bool:
     """Whether this is, apart from white space, the output of our encoder: then it can be decoded in one way only."""
-    if LONG_NUMBER in raw.translate(BYTE_CLASSES):
+    may_have_too_large_number = LONG_NUMBER in raw.translate(BYTE_CLASSES)
+    if may_have_too_large_number:
         return False
-    without_white_space = msgspec.json.format(raw, indent=-1)
-    return msgspec.json.encode(WHOLE_NUMBER_DECODER.decode(raw)) == without_white_space
+    value = WHOLE_NUMBER_DECODER.decode(raw)
+    return msgspec.json.encode(value) == msgspec.json.format(raw, indent=-1)  # without white space
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> None:

@@ -176,7 +176,10 @@ class Rig:
         return self._otherwise(label, faces, index)
 
     def _take_only_face(self, label: str, face: object) -> int:
-        """Draw the only possible result; if it is the next given one, here or else in the rig behind, use that up."""
+        """Return the place of the only face, which is 0, and use up this face if it is the next given result.
+
+        If no result of this label is left here, the rig that draws otherwise does so.
+        """
         if label in self.left:
             if str(self.left[label][0]) == str(face):
                 self._take_next(label)

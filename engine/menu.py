@@ -54,7 +54,7 @@ class Choice(Struct, frozen=True, tag="choice"):
 
     verb: str
     options: tuple[tuple[str, ...], ...] = ((),)
-    rule: str = ""
+    rule: str = ""  # the paragraph of the game's book that refusals cite, as in the other kinds of entries
 
     def allows(self, args: tuple[str, ...]) -> bool:
         return args in self.options
@@ -82,7 +82,7 @@ class Subset(Struct, frozen=True, tag="subset"):
     rule: str = ""
 
     def allows(self, args: tuple[str, ...]) -> bool:
-        return self.least <= len(args) <= self.most and not Counter(args) - Counter(self.items)
+        return self.least <= len(args) <= self.most and Counter(args) <= Counter(self.items)
 
     def count(self) -> int:
         """Return the number of moves, or more: items that are equal are counted as if they were different."""
@@ -94,10 +94,10 @@ class Subset(Struct, frozen=True, tag="subset"):
 
     def pick(self, random_below: RandomBelow) -> Move:
         """Return a random choice: first how many items, then which; they are in the order of the menu."""
-        left, taken = list(range(len(self.items))), set[int]()
+        places, chosen_places = list(range(len(self.items))), list[int]()
         for _ in range(self.least + random_below(self.most - self.least + 1)):
-            taken.add(left.pop(random_below(len(left))))
-        return Move(self.verb, tuple(item for place, item in enumerate(self.items) if place in taken))
+            chosen_places.append(places.pop(random_below(len(places))))
+        return Move(self.verb, tuple(self.items[place] for place in sorted(chosen_places)))
 
     def format_syntax(self) -> str:
         size = str(self.least) if self.least == self.most else f"{self.least}-{self.most}"
@@ -113,8 +113,8 @@ class Number(Struct, frozen=True, tag="number"):
     rule: str = ""
 
     def allows(self, args: tuple[str, ...]) -> bool:
-        is_number = len(args) == 1 and CANONICAL_INT.fullmatch(args[0])
-        return bool(is_number) and self.least <= int(args[0]) <= self.most
+        is_number = len(args) == 1 and CANONICAL_INT.fullmatch(args[0]) is not None
+        return is_number and self.least <= int(args[0]) <= self.most
 
     def count(self) -> int:
         return self.most - self.least + 1
@@ -323,7 +323,7 @@ def _explain_mismatch(tokens: Sequence[str], word: str, following: Sequence[str]
 
 
 def _match_next(words: Sequence[str], start: int, tokens: Sequence[str], spell: Spell) -> tuple[str | None, int]:
-    """Return the token that the next words mean, and how many words: one, or a name like `Omsk am Irtysch`."""
+    """Return the token that the next words mean, or None, and how many words it takes: 3 for `Omsk am Irtysch`."""
     if words[start] in tokens:
         return words[start], 1
     for size in (3, 2):  # the words of a name
@@ -348,11 +348,11 @@ def normalize_name(text: str) -> str | None:
 
 
 def _match_word(text: str, tokens: Sequence[str], spell: Spell) -> str | None:
-    """Return the one token that this word means; an exact match precedes one without accents, and a beginning."""
+    """Return the one token that this word means; None if it means none, or several in the first way that fits any."""
     if len(text) > MAX_WORD_CHARS:
         return None
     folded, plain = text.casefold(), _remove_marks(text)
-    comparisons: tuple[Callable[[str], bool], ...] = (
+    comparisons: tuple[Callable[[str], bool], ...] = (  # the surest first
         lambda form: form.casefold() == folded,
         lambda form: _remove_marks(form) == plain,
         lambda form: _is_beginning(folded, form.casefold()),

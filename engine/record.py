@@ -51,10 +51,11 @@ from engine.table_events import (
 
 
 class Seat(Struct, frozen=True):
-    """A seat: whether a person or a bot acts for it, its nonce for the draws, and the entry at which it resigned.
+    """A seat: whether a person or a bot acts for it, and its nonce for the draws.
 
-    `has_player` says that a person took the seat and may return, even while a bot acts for it. An `offered` seat may be
-    taken by a substitute. `vacations` are their first and last days.
+    `resigned_at` is the entry at which it resigned, 0 if it did not. `has_player` says that a person took the seat and
+    may return, even while a bot acts for it. An `offered` seat may be taken by a substitute. `vacations` are their
+    first and last days.
     """
 
     status: Literal["empty", "taken", "bot", "resigned"] = "empty"
@@ -66,7 +67,7 @@ class Seat(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """A move that was not undone, and the one before it."""
+    """A move that was not undone, and the one before it; `drew` says that something was drawn for it."""
 
     seq: int
     seat: int
@@ -110,7 +111,11 @@ def explain_waiting(command: WaitingCommand) -> Refused:
 
 
 class Table(Struct, frozen=True, dict=True):  # `dict` for the cached menus
-    """The state of a table after `length` entries; `state` is that of its game, and `last` its last move."""
+    """The state of a table after `length` entries; `state` is that of its game, and `last` its last move.
+
+    `places` has the place of each seat once the game is over. Without a `beacon` the draws are sealed. Each request is
+    None unless seats still have to agree to it.
+    """
 
     game: str = ""
     edition: int = 0
@@ -208,9 +213,8 @@ def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> T
 def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -> Table:
     """Return the table after an event of its own, which is none of the game."""
     match event:
-        case Opened(name, edition, seats, commitment, options, clock, _, beacon):
-            new = Table(name, edition, options, commitment, (Seat(),) * seats, "gathering", length=table.length)
-            return replace(new, clock=clock, beacon=beacons.parse(beacon))
+        case Opened():
+            return _open(table, event)
         case Started():
             return replace(table, phase="playing", state=game.State())
         case TimedOut() | Missed():
@@ -225,6 +229,21 @@ def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -
             over = replace(table, phase="over", places=places, undo_request=None, pause_request=None)
             return replace(over, waiting_command=None, seal_request=None)
     return _evolve_seat(table, event)
+
+
+def _open(table: Table, opened: Opened) -> Table:
+    """Return a table with empty seats."""
+    return Table(
+        game=opened.game,
+        edition=opened.edition,
+        options=opened.options,
+        commitment=opened.commitment,
+        seats=(Seat(),) * opened.seats,
+        phase="gathering",
+        clock=opened.clock,
+        length=table.length,
+        beacon=beacons.parse(opened.beacon),
+    )
 
 
 def _evolve_seat(
@@ -247,9 +266,7 @@ def _evolve_seat(
             return _replace_player(table, seat, replace(before, status="taken", offered=False))
         case Offered(seat):
             return _replace_seat(table, seat, replace(before, offered=True))
-        case VacationTaken(seat, first, last):
-            return _replace_seat(table, seat, replace(before, vacations=_set_vacation(before, first, last)))
-        case VacationEnded(seat, first, last):
+        case VacationTaken(seat, first, last) | VacationEnded(seat, first, last):
             return _replace_seat(table, seat, replace(before, vacations=_set_vacation(before, first, last)))
 
 

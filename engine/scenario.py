@@ -40,7 +40,10 @@ Expectation = str | Claim
 
 
 class ScenarioStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """A step: a move that is made, or a move that is refused for a reason, and what is expected after it."""
+    """A step: a move that is made, or a move that is refused for a reason, and what is expected after it.
+
+    `rig` has the results of its draws in order, by label.
+    """
 
     seat: int
     move: str = ""
@@ -53,7 +56,8 @@ class ScenarioStep(Struct, frozen=True, forbid_unknown_fields=True):
 class ScenarioPicture(Struct, frozen=True, forbid_unknown_fields=True):
     """How a book shows an example: a part of the board, the seat that sees it, and words of a move to highlight.
 
-    `whole` also shows the things beside the board, as in a letter; `since` is the number of steps before the picture.
+    `box` is the left, top, width and height of the part, or None for the whole board. `whole` also shows the things
+    beside the board, as in a letter; `since` is the number of steps before the picture.
     """
 
     box: tuple[float, float, float, float] | None = None

@@ -101,12 +101,10 @@ def list_commands(table: Table, seat: int) -> Menu:
 
 def _iter_waiting_verbs(table: Table, seat: int) -> Iterator[str]:
     """Iterate over a player's commands while a round is awaited: going on without the beacon, and resigning."""
-    if table.seal_request is None:
-        yield "sealed"
-    else:
-        if seat in table.seal_request.waiting:
-            yield "agree"
-        yield "refuse"
+    request = table.seal_request
+    if request and seat in request.waiting:
+        yield "agree"
+    yield "refuse" if request else "sealed"
     if table.phase == "playing":
         yield "resign"
 
@@ -176,10 +174,10 @@ def make_chance(table: Table, seed: bytes, move: Move, at: int) -> Chance:
         return make_sealed_chance(table, seed)
     if table.waiting_command is None:  # this command will wait for a round if it draws
         return chances.make_pending(table.beacon.find_next_round(at))
-    key = _derive_key(table, seed)  # it alone, if the table goes on with sealed draws, without the round
     if move.verb == "round" and len(move.args) == 2 and beacons.SIGNATURE.fullmatch(move.args[1]):
-        key = chances.derive_round_key(key, move.args[1])
-    return chances.make_sealed(key, table.length)
+        key = chances.derive_round_key(_derive_key(table, seed), move.args[1])
+        return chances.make_sealed(key, table.length)
+    return make_sealed_chance(table, seed)  # the seats may agree to go on without the round
 
 
 def _derive_key(table: Table, seed: bytes) -> bytes:
@@ -371,12 +369,14 @@ def _run_seat_command(game: Game, table: Table, seat: int, move: Move, rewind: R
 
 def _answer(table: Table, seat: int, *, agreed: bool) -> tuple[Any, ...]:
     """Return the events of a seat's answer to a request: to undo, or else to pause."""
+    if not agreed:
+        return (UndoRefused(seat) if table.undo_request else PauseRefused(seat),)
     if request := table.undo_request:
         undone = (Undone(request.seat, request.to),) if request.waiting == (seat,) else ()
-        return (UndoAgreed(seat), *undone) if agreed else (UndoRefused(seat),)
+        return (UndoAgreed(seat), *undone)
     assert table.pause_request
     paused = (Paused(),) if table.pause_request.waiting == (seat,) else ()
-    return (PauseAgreed(seat), *paused) if agreed else (PauseRefused(seat),)
+    return (PauseAgreed(seat), *paused)
 
 
 def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...]:

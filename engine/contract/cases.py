@@ -88,7 +88,10 @@ def _list_cases(game: Any) -> tuple[Case, ...]:
 
 
 class Position(NamedTuple):
-    """A moment of a game: a move, the states before and after it, and its events."""
+    """A moment of a game: a move, the states before and after it, and its events.
+
+    The first one is the set-up: its seat and the state before it are None.
+    """
 
     seat: int | None
     move: Any

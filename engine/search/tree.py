@@ -49,15 +49,15 @@ class Search:
         self._seconds = seconds
 
     @property
-    def used_evaluations(self) -> float:
-        """The part of the positions that is used up: the same on every machine."""
+    def used_part_of_evaluations(self) -> float:
+        """The part of the positions that is used up, 1 if all are: the same on every machine."""
         return _compute_used_part(self._moves_played, self._evaluations)
 
     @property
-    def used_budget(self) -> float:
+    def used_part_of_budget(self) -> float:
         """The part of the budget that is used up: of the positions or of the time, whichever is more."""
-        used_seconds = _compute_used_part(time.thread_time() - self._started_at, self._seconds)
-        return max(self.used_evaluations, used_seconds)
+        used_part_of_seconds = _compute_used_part(time.thread_time() - self._started_at, self._seconds)
+        return max(self.used_part_of_evaluations, used_part_of_seconds)
 
     def redeal(self, chance: Chance) -> Any:
         """Return the position with everything that the seat cannot know dealt again."""
@@ -181,7 +181,7 @@ WIDTH_FACTOR = 2.0  # a node tries two moves, and this times the root of its vis
 MAX_FIELD = 16  # moves of the root that are tried in the first round
 
 MAX_TURNS = 2  # how often the turn comes round to the searching seat in a try
-MAX_TURN_COST = 0.25  # once only, if a turn for every move would use this part of the budget
+MAX_TURN_COST = 0.25  # it comes round only once if a turn for every move would use more than this part of the positions
 MOVES_AGAIN = 4  # how many of the best moves of a step are evaluated again in the next try of the same deal
 
 
@@ -246,7 +246,7 @@ def grow(search: Search, root: Node) -> None:
 
     All are tried in the same imagined deals, so that they do not differ by their draws.
     """
-    if search.used_budget >= 1:
+    if search.used_part_of_budget >= 1:
         return
     search.random.shuffle(root.edges)  # of moves with the same evaluation any may come first
     root.edges.sort(key=lambda edge: -edge.compute_average(root.seat))
@@ -254,29 +254,29 @@ def grow(search: Search, root: Node) -> None:
     rounds = max((len(field) - 1).bit_length(), 1)  # so often the field is halved; each has the same part of the budget
     attempt = _make_attempt(search, root.seat, len(field))
     for number in range(1, rounds + 1):
-        while search.used_budget < number / rounds:
+        while search.used_part_of_budget < number / rounds:
             _try_all(search, attempt, field)
         field.sort(key=lambda edge: -edge.compute_average(root.seat))
-        root.edges[: len(field)] = field
+        root.edges[: len(field)] = field  # the moves that have left the field stay behind it
         field = field[: (len(field) + 1) // 2]
 
 
-def _make_attempt(search: Search, seat: int, moves: int) -> Attempt:
+def _make_attempt(search: Search, seat: int, move_count: int) -> Attempt:
     """Return the function that tries a move: down the tree for two seats, by playing on for more.
 
     The number of a move's tries so far is the number of the next deal, which is the same for all moves.
     """
     if search.seats == 2:
         return lambda edge: _descend(search, seat, edge)
-    turns = TurnSearch(search, seat, moves)
-    return lambda edge: turns.play_on(edge.move, edge.visits)
+    turn_search = TurnSearch(search, seat, move_count)
+    return lambda edge: turn_search.play_on(edge.move, edge.visits)
 
 
 def _try_all(search: Search, attempt: Attempt, field: list[Edge]) -> None:
     """Try each move in one deal; add no result if the budget is used up before all are tried."""
     results = list[Shares]()
     for edge in field:
-        shares = None if search.used_budget >= 1 else attempt(edge)
+        shares = None if search.used_part_of_budget >= 1 else attempt(edge)
         if shares is None:
             return
         results.append(shares)
@@ -328,10 +328,10 @@ class TurnSearch:
     again, and those that were impossible before.
     """
 
-    def __init__(self, search: Search, seat: int, moves: int) -> None:
+    def __init__(self, search: Search, seat: int, move_count: int) -> None:
         self._search = search
         self._seat = seat
-        self._moves = moves
+        self._move_count = move_count  # how many moves are tried
         self._turns: int | None = None  # how far to play on; None until the first try shows what a turn costs
         self._steps: dict[StepKey, SearchStep] = {}
 
@@ -341,7 +341,7 @@ class TurnSearch:
         The result is the mean of the evaluations at each turn: the first one is the surest, the last one sees furthest.
         """
         search = self._search
-        imagined, used_before = search.make_chances(deal), search.used_evaluations
+        imagined, used_before = search.make_chances(deal), search.used_part_of_evaluations
         state, results = search.redeal(next(imagined)), list[Shares]()
         seat, step = self._seat, 0
         while True:
@@ -349,7 +349,7 @@ class TurnSearch:
             mover = search.find_mover(state)
             if mover is None:
                 return self._average_with_end(results, search.evaluate(state))
-            if search.used_budget >= 1:
+            if search.used_part_of_budget >= 1:
                 return None
             previous = seat
             seat, menu = mover
@@ -359,15 +359,15 @@ class TurnSearch:
                 return self._average_with_end(results, shares)
             if seat == self._seat and previous != seat:  # the turn has come round
                 results.append(shares)
-                self._set_turns(search.used_evaluations - used_before)
+                self._set_turns(search.used_part_of_evaluations - used_before)
             if len(results) == self._turns:
                 return average(results)
             step += 1
 
     def _set_turns(self, cost: float) -> None:
-        """Decide how far to play on, by the cost of the first turn of the first try."""
+        """Decide how far to play on, by the cost of the first turn of the first try, as a part of the positions."""
         if self._turns is None:
-            self._turns = 1 if cost * self._moves > MAX_TURN_COST else MAX_TURNS
+            self._turns = 1 if cost * self._move_count > MAX_TURN_COST else MAX_TURNS
 
     def _average_with_end(self, results: list[Shares], end: Shares) -> Shares:
         """Return the mean if the game ends early: its end counts for the turns that are missing.

@@ -181,7 +181,7 @@ def test_a_search_keeps_to_its_budget(game):
     seat = next(seat for seat in range(game.META.seats[0]) if game.menu(state, seat))
     searching = Search(game, state, seat, 300, 60.0, 1)
     search.rank_moves(searching, seat, game.menu(state, seat))
-    assert 1 <= searching.used_budget < 1.7
+    assert 1 <= searching.used_part_of_budget < 1.7
 
 
 @every_game
@@ -330,7 +330,7 @@ def test_a_try_ends_if_the_seat_is_out_of_the_game():
     game = make_three_seat_game(list_bait_moves, functools.partial(evaluate_bait, lost=0.0), rounds=1_000)
     searching = Search(game, (0,), 0, 100, 60.0, 1)
     assert TurnSearch(searching, 0, 2).play_on(Move("take", ("bait",)), 0)[0] == 0
-    assert searching.used_budget < 0.1
+    assert searching.used_part_of_budget < 0.1
 
 
 def test_the_end_of_a_game_counts_for_the_missing_rounds():
@@ -349,9 +349,9 @@ def test_in_the_same_deal_only_the_best_answers_and_new_ones_are_evaluated_again
     searching = Search(game, (0,), 0, 10_000, 60.0, 1)
     turns = TurnSearch(searching, 0, 2)
     assert turns.play_on(Move("take", ("A",)), 0)[1] == 99 / 200
-    fully = searching.used_budget
+    fully = searching.used_part_of_budget
     assert turns.play_on(Move("take", ("B",)), 0)[1] == 100 / 200
-    assert searching.used_budget - fully < fully / 10
+    assert searching.used_part_of_budget - fully < fully / 10
 
 
 @pytest.mark.parametrize("budget", range(60, 80))
