@@ -196,8 +196,6 @@ def fold_each(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None
 
 def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> Table:
     """Return the table after these events of one entry; an event of the game ends a request for an undo."""
-    if not events:
-        return table
     state = table.state
     has_moved = False
     for event in events:

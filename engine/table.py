@@ -215,9 +215,8 @@ def _carry_out(game: Game, table: Table, seat: int | None, move: Move, chance: C
 
 def _apply(game: Game, table: Table, events: tuple[Any, ...], rewind: Rewind) -> TableOutcome:
     """Apply events of the table, and its end if they lead to it."""
-    after = evolve(game, table, events, rewind)
-    end = _find_end(game, after)
-    return TableOutcome(close_entry(evolve(game, after, end, rewind)), (*events, *end))
+    after, end = _end_if_over(game, evolve(game, table, events, rewind))
+    return TableOutcome(close_entry(after), (*events, *end))
 
 
 def _play_while_waiting(
@@ -303,8 +302,8 @@ def _make_move(game: Game, table: Table, seat: int, move: Move, chance: Chance, 
     state, events = games.perform(game, table.state, seat, move, chance)
     step = Step(table.length, seat, drew=bool(chance.draws), before=table.last)
     after = replace(table, state=state, undo_request=None, length=table.length + 1, last=step)
-    end = _find_end(game, after)
-    return TableOutcome(evolve(game, after, end, refuse_rewind), (*first, *events, *end))
+    after, end = _end_if_over(game, after)
+    return TableOutcome(after, (*first, *events, *end))
 
 
 def _run_server_command(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
@@ -389,12 +388,13 @@ def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...
     return (request,) if find_seats_to_ask(table, seat) else (request, Undone(seat, step.seq))
 
 
-def _find_end(game: Game, table: Table) -> tuple[Ended, ...]:
-    """Return the end of the table if the game is over, or if fewer than two seats have not resigned."""
+def _end_if_over(game: Game, table: Table) -> tuple[Table, tuple[Ended, ...]]:
+    """End the table, with an event, if its game is over or fewer than two seats have not resigned."""
     if table.phase != "playing":
-        return ()
+        return table, ()
     standing = game.standing(table.state)
     if standing[0].place is None and sum(seat.status != "resigned" for seat in table.seats) > 1:
-        return ()
+        return table, ()
     resigned = {number: seat.resigned_at for number, seat in enumerate(table.seats) if seat.status == "resigned"}
-    return (Ended(games.rank_seats(standing, resigned)),)
+    end = Ended(games.rank_seats(standing, resigned))
+    return evolve(game, table, (end,), refuse_rewind), (end,)
