@@ -308,10 +308,11 @@ def _parse_letter_id(letter_id: re.Match[str], place: Place) -> AnsweredLetter:
 
 
 def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
-    """Return a mail for each table that an answer to a digest names; the whole mail if no line names a table.
+    """Return a mail for each sign of a table in an answer to a digest; the whole mail if no line begins with a sign.
 
-    A line without a name belongs to the table that was named before it. Seats that are not proven do not count: another
-    player may have typed the sender's address there.
+    A line without a sign belongs to the table of the sign before it; what stands before the first sign is a greeting,
+    and is left out. A sign of none of the sender's tables makes a mail that is not played, but explained. Seats that
+    are not proven do not count: another player may have typed the sender's address there.
     """
     query = select(seats.c.table, seats.c.seat, seats.c.link_number).where(seats.c.person == mail.person)
     with app.store.reading() as db:
@@ -319,13 +320,15 @@ def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     mail_hash = mail.key.partition("/mail/")[2]
     parts: list[IncomingMail] = []
     for line in mail.lines:
-        sign = TABLE_SIGN.match(line)
-        seat = _find_signed_seat(own, sign) if sign else None
-        if sign and seat:
-            place = Place(seat.table, seat.seat, access.make_seat_link(app, seat))
-            key = f"{place.table}/{place.seat}/{mail_hash}/{len(parts)}"
-            turn = AnsweredLetter("turn", int(sign["entry"]))
-            parts.append(replace(mail, place=place, key=key, answers=turn, lines=(sign["line"],)))
+        if sign := TABLE_SIGN.match(line):
+            if seat := _find_signed_seat(own, sign):
+                place = Place(seat.table, seat.seat, access.make_seat_link(app, seat))
+                turn = AnsweredLetter("turn", int(sign["entry"]))
+                part = replace(mail, place=place, answers=turn, lines=(sign["line"],))
+            else:
+                part = replace(mail, lines=(line,))
+            key = f"{part.place.table}/{part.place.seat}/{mail_hash}/{len(parts)}"
+            parts.append(replace(part, key=key))
         elif parts:
             parts[-1] = replace(parts[-1], lines=(*parts[-1].lines, line))
     return parts or (mail,)

@@ -7,10 +7,10 @@ from email.message import EmailMessage
 from email.utils import parseaddr
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from service.app import App
-from service.store.schema import people, seats
+from service.store.schema import mails, people, seats
 from service.tables import talk
 from service.tables.access import Place
 from tests import apps
@@ -143,6 +143,18 @@ def test_an_answer_to_a_digest_proves_and_moves_no_seat_that_was_taken_with_a_ty
     assert [row.proven for row in apps.load_table(app, typed.table).seats] == [False, False]
     assert apps.load_table(app, typed.table).seats[0].open_since
     assert not apps.load_table(app, own.table).seats[0].open_since
+
+
+def test_a_line_with_the_sign_of_no_own_table_is_explained_and_moves_at_no_other_table(app: App) -> None:
+    place = start_annas_turn(app)
+    move = apps.list_moves(app, place)[0]
+    sign = digest.make_table_sign(apps.load_table(app, place.table).seats[0])
+    send_digest_answer(app, place, lambda _: f"Hello!\n{sign} letters none\nzzzzzz-4 {move}\n{move}")
+    seat = apps.load_table(app, place.table).seats[0]
+    assert (seat.letter_settings, bool(seat.open_since)) == ('{"letters":"none"}', True)
+    with app.store.reading() as db:
+        results = db.execute(select(mails.c.report).order_by(mails.c.id)).scalars().all()
+    assert ["about several tables" in result for result in results] == [False, True]
 
 
 def test_a_player_who_answers_below_a_quotation_is_still_heard(app: App) -> None:
