@@ -98,9 +98,10 @@ def clean_move(text: str) -> str:
     """Return a move with single spaces; raise Refused if it is none that could be read."""
     if len(text) > MAX_MOVE_LENGTH:
         raise Refused("A move is a few words; this is {length} characters long.", length=len(text))
-    if not text.strip() or not text.replace("\n", " ").isprintable():
+    words = text.split()  # also at no-break spaces, which a copied move may have
+    if not words or not "".join(words).isprintable():
         raise Refused("Please write a move in plain words.")
-    return " ".join(text.split())
+    return " ".join(words)
 
 
 def make_key(key: str) -> str:

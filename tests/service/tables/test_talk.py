@@ -117,6 +117,12 @@ def test_a_remark_is_plain_text(site: Site, visitor: Visitor) -> None:
     assert list_remarks(site, opened) == ["<b>look</b> https://example.org/x\n\nsecond paragraph 👩\u200d🌾"]
 
 
+def test_a_remark_keeps_the_no_break_spaces_of_french(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    say(visitor, opened.links[0], "Bien joué\u202f! Regarde\u00a0: deux points")
+    assert list_remarks(site, opened) == ["Bien joué\u202f! Regarde\u00a0: deux points"]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -397,6 +397,12 @@ def test_empty_moves_and_control_characters(site: Site, visitor: Visitor, move: 
     assert "plain words" in response.text
 
 
+def test_a_copied_move_may_have_no_break_spaces_and_tabs(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    copied = site.list_moves(opened)[0].replace(" ", "\u00a0", 1).replace(" ", "\t", 1)
+    assert "Accepted." in visitor.submit(opened.links[site.find_mover(opened)], copied)
+
+
 def test_a_move_too_long_and_a_megabyte_of_garbage(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
     long = visitor.post(f"/t/{opened.links[0]}", move="x" * 3_000)
