@@ -225,7 +225,9 @@ def test_a_deleted_person_has_no_calendar_any_more(site: Site, visitor: Visitor,
     visitor.get(f"/calendar/{token}.ics", 404)
 
 
-@pytest.mark.parametrize("text", ["a, b; c\\d", "line\nline", "ж" * 80, "x" * 300, "nul\0\x1b", "emoji 🎲" * 20, ""])
+@pytest.mark.parametrize(
+    "text", ["a, b; c\\d", "line\nline", "ж" * 80, "x" * 300, "nul\0\x1b", "Tour\u00a03\u202f: 5", "emoji 🎲" * 20, ""]
+)
 def test_any_text_in_a_calendar_is_read_back_by_another_program(text: str) -> None:
     written = write_calendar(
         text, 3_600, [CalendarEvent("id@host", 1_800_000_000, 1_799_999_999, text, text, "https://h/")]
