@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from engine import catalogue
 from engine.game import Meta
+from engine.scenario import ScenarioMoment
 from service.tables.access import Unknown
 from service.text import lessons
 from service.text.drawing import Player, Scene, Stage, draw_board_text, draw_stage
@@ -87,10 +88,9 @@ def show_lesson(name: str, number: int) -> Response:
     move = _join_fields("move", "verb", "arg")
     attempt = lessons.try_move(lesson, move, get_language()) if move else None
     solved_moment = attempt.moment if attempt and attempt.verdict == "solved" else None
-    if solved_moment is None:
-        scene = lessons.make_scene(lesson, lesson.moment, lesson.menu, get_language())
-    else:
-        scene = lessons.make_scene(lesson, solved_moment, (), get_language())
+    moment = lesson.moment if solved_moment is None else solved_moment
+    menu = lesson.menu if solved_moment is None else ()
+    scene = lessons.make_scene(lesson, moment, menu, get_language())
     narrator = Narrator(scene.game, lesson.names, get_language(), lesson.seat, view=scene.view)
     title, task = translate_title(scene.game.META), lessons.get_task(lesson, get_language())
     shows_answer = solved_moment is None and "hint" in request.args
@@ -104,7 +104,7 @@ def show_lesson(name: str, number: int) -> Response:
         stage=_draw_with_answer(lesson, scene) if shows_answer else draw_stage(scene),
         text=draw_board_text(scene),
         alt=narrator.describe_board(scene.view),
-        players=tuple(_list_players(lesson, scene)),
+        players=tuple(_list_players(lesson, scene, moment)),
         turn=_make_turn(lesson, narrator, name, number, chosen.split()) if solved_moment is None else None,
         typed=move or chosen,
         answer=describe_move(lessons.get_answer(lesson), narrator) if shows_answer else "",
@@ -129,9 +129,9 @@ def _draw_with_answer(lesson: Lesson, scene: Scene) -> Stage:
     return replace(stage, world=number_spots(stage.world, spots), tray=number_spots(stage.tray, spots))
 
 
-def _list_players(lesson: Lesson, scene: Scene) -> Iterator[LessonPlayer]:
-    """List the players of a lesson, in the order of the seats, with their scores before the move."""
-    standing = scene.game.standing(lesson.moment.state)
+def _list_players(lesson: Lesson, scene: Scene, moment: ScenarioMoment) -> Iterator[LessonPlayer]:
+    """List the players of a lesson with their scores at this moment, in the order of the seats."""
+    standing = scene.game.standing(moment.state)
     for seat, stand in enumerate(standing):
         is_you, is_to_move = seat == lesson.seat, seat in scene.seats_to_move
         yield LessonPlayer(scene.players[seat], is_you, is_to_move, stand.score)

@@ -88,6 +88,12 @@ def test_a_solved_lesson_leads_on_and_the_last_one_to_an_easy_bot(visitor):
     assert re.search(r'value="easy"[^>]*(checked|selected)', visitor.get(form[1]).text)
 
 
+def test_a_solved_lesson_shows_the_scores_after_the_move(visitor):
+    last_move = lessons.load_lessons("kurier")[1].scenario.steps[-1].move
+    for tried, scores in (({}, ["1", "1", "1"]), ({"move": last_move}, ["1", "2", "1"])):
+        assert re.findall(r'<span class="score">(\d+)</span>', page(visitor, "kurier", 2, **tried)) == scores
+
+
 @every_lesson
 def test_every_lesson_can_be_solved_by_its_list_of_moves_alone(visitor, name, number):
     lesson_page, move = page(visitor, name, number), lessons.load_lessons(name)[number - 1].scenario.steps[-1].move
