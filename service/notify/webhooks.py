@@ -226,7 +226,8 @@ def judge_answer(kind: str, answer: HttpAnswer, now: int) -> HookOutcome:
 def parse_pause(text: str, now: int) -> int:
     """Parse a Retry-After header: seconds, or a moment; 0 for anything else."""
     if text.isascii() and text.isdigit():
-        return min(int(text[:MAX_PAUSE_DIGITS]), MAX_PAUSE_S)
+        digits = text.lstrip("0")[:MAX_PAUSE_DIGITS]
+        return min(int(digits or "0"), MAX_PAUSE_S)
     try:
         return max(0, min(int(parsedate_to_datetime(text).timestamp()) - now, MAX_PAUSE_S))
     except (ValueError, OverflowError):  # a number that no clock has

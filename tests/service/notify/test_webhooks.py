@@ -131,7 +131,8 @@ def test_a_receiver_names_the_time_of_the_next_try(app: App, receiver: Receiver)
     assert webhooks.send(app, make_target(receiver, "slack"), MESSAGE).pause_s == 77
     now = datetime.now(UTC)
     assert webhooks.parse_pause(format_datetime(now + timedelta(minutes=2)), int(now.timestamp())) in range(118, 121)
-    assert [webhooks.parse_pause(text, 0) for text in ("", "soon", "-5", "9" * 30)] == [0, 0, 0, webhooks.MAX_PAUSE_S]
+    assert [webhooks.parse_pause(text, 0) for text in ("", "soon", "-5", "000")] == [0, 0, 0, 0]
+    assert [webhooks.parse_pause(text, 0) for text in ("0" * 9 + "60", "9" * 30)] == [60, webhooks.MAX_PAUSE_S]
 
 
 def test_a_private_address_gets_nothing_and_is_not_tried_again(app: App, receiver: Receiver) -> None:
