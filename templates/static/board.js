@@ -39,7 +39,7 @@ export class Board {
     const [{ Numbers }, { drawPlan }] = await Promise.all([import("./numbers.js"), import("./plan-view.js")]);
     if (this.leaving.signal.aborted) return;
     this.numbers = new Numbers(stage);
-    drawPlan(this.root, stage, this.numbers);
+    drawPlan(this.root, stage, this.numbers, this.leaving.signal);
   }
 
   /** Fit what has one size on the screen to the zoom. */

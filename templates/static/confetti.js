@@ -2,6 +2,8 @@
 
 import { reducedMotion } from "./device.js";
 
+const CELEBRATED_KEY = "celebrated"; // in this browser: the won tables that had their confetti, parted by blanks
+const MAX_CELEBRATED = 50;
 const PIECES = 90;
 const LONGEST_MS = 2600;
 const MOST_DELAY_MS = 400;
@@ -41,8 +43,9 @@ function drop(piece) {
  * @param {string} table
  */
 export function celebrate(table) {
-  if (localStorage.getItem("celebrated") === table) return;
-  localStorage.setItem("celebrated", table);
+  const celebrated = (localStorage.getItem(CELEBRATED_KEY) ?? "").split(" ");
+  if (celebrated.includes(table)) return;
+  localStorage.setItem(CELEBRATED_KEY, [...celebrated, table].slice(-MAX_CELEBRATED).join(" "));
   if (reducedMotion.matches) return;
   const pieces = Array.from({ length: PIECES }, (_, number) => makePiece(number));
   document.body.append(...pieces);

@@ -26,8 +26,9 @@ function openEntry(list, number) {
  * Draw the plan of a page, if it has one.
  * @param {Element} root @param {import("./stage-view.js").StageView} stage
  * @param {import("./numbers.js").Numbers} numbers
+ * @param {AbortSignal} signal that ends its listening
  */
-export function drawPlan(root, stage, numbers) {
+export function drawPlan(root, stage, numbers, signal) {
   const list = root.querySelector(".plan");
   if (!list) return;
   const items = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li[data-number]")]);
@@ -42,7 +43,7 @@ export function drawPlan(root, stage, numbers) {
     if (at) numbers.add(number, at, () => openEntry(list, number));
   }
   list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
-  closeBeside(root, list);
+  closeBeside(root, list, signal);
 }
 
 /**
@@ -76,11 +77,13 @@ function markTray(root, { move, number }) {
 
 /**
  * Close what is open when something beside the plan is touched.
- * @param {Element} root @param {Element} list
+ * @param {Element} root @param {Element} list @param {AbortSignal} signal
  */
-function closeBeside(root, list) {
-  root.addEventListener("pointerdown", ({ target }) => {
+function closeBeside(root, list, signal) {
+  /** @param {Event} event */
+  const close = ({ target }) => {
     const touched = /** @type {Element} */ (target);
     if (!list.contains(touched) && !touched.closest(".badge")) openEntry(list, "");
-  });
+  };
+  root.addEventListener("pointerdown", close, { signal });
 }

@@ -1,7 +1,9 @@
 // Notifications on this device, and the service worker. Both begin after the first own move, which the server accepted.
 
 const SUBSCRIBED_KEY = "told"; // in this browser: the paths of the tables that it is subscribed for, parted by blanks
-const BROWSER_NAMES = { Edg: "Edge", OPR: "Opera" }; // where the user agent says it otherwise
+// Browsers and systems by the words of their user agents; the first word that is found names it, although others follow.
+const BROWSERS = { Firefox: "Firefox", Edg: "Edge", OPR: "Opera", Chrome: "Chrome", Safari: "Safari" };
+const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
 
 const listSubscribed = () => (localStorage.getItem(SUBSCRIBED_KEY) ?? "").split(" ").filter(Boolean);
 const canPush = () => "PushManager" in window && "Notification" in window && Notification.permission !== "denied";
@@ -95,9 +97,9 @@ function encodeForAddress(bytes) {
 /** Return a name by which the player finds this device in the settings. */
 function nameDevice() {
   const { userAgent } = navigator;
-  const [browser = "Browser"] = /Firefox|Edg|OPR|Chrome|Safari/.exec(userAgent) ?? [];
-  const [system = ""] = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(userAgent) ?? [];
-  return [BROWSER_NAMES[browser] ?? browser, system].filter(Boolean).join(", ");
+  const browser = Object.keys(BROWSERS).find((word) => userAgent.includes(word));
+  const system = SYSTEMS.find((word) => userAgent.includes(word));
+  return [BROWSERS[browser] ?? "Browser", system].filter(Boolean).join(", ");
 }
 
 /**

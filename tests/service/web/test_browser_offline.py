@@ -103,6 +103,8 @@ def test_a_device_is_offered_after_the_first_own_move_and_listed(
           const p256dh = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
           const keys = { p256dh, auth: "BTBZMqHH6r4Tts7J_aSIgg" };
           const made = { toJSON: () => ({ endpoint: "https://push.example.org/browser", keys }) };
+          const userAgent = "Mozilla/5.0 (Linux; Android 10; K) Chrome/140.0.0.0 Mobile Safari/537.36 EdgA/140.0.0.0";
+          Object.defineProperty(navigator, "userAgent", { value: userAgent });
           PushManager.prototype.getSubscription = async () => null;
           PushManager.prototype.subscribe = async () => made;
         }"""
@@ -111,7 +113,7 @@ def test_a_device_is_offered_after_the_first_own_move_and_listed(
     expect(page.get_by_text("This device tells you when it is your turn")).to_be_visible()
     with service.app.store.reading() as db:
         own = select(channels.c.label).where(channels.c.table == new_table.table)
-        assert "Chrome" in db.execute(own).scalar_one()
+        assert db.execute(own).scalar_one() == "Edge, Android"
 
 
 def test_before_an_own_move_nothing_is_asked(
