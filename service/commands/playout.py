@@ -198,17 +198,17 @@ def _iter_steps(table: PlayoutTable, game: Any, seed: str) -> Iterator[Any]:
     """Yield the steps of a playout as `bots.play_out` does; `game` is that of the table, or a recorder of its calls."""
     from engine import bots
 
-    return bots.play_out(game, table.options, table.seats, seed.encode(), _make_chooser(table.bot))
+    return bots.play_out(game, table.options, table.seats, seed.encode(), _make_chooser(table))
 
 
-def _make_chooser(bot: str) -> Chooser:
-    """Return what chooses the moves: chance, or a bot of this level."""
+def _make_chooser(table: PlayoutTable) -> Chooser:
+    """Return what chooses the moves: chance, or a bot, whose search asks the table's own game and no recorder."""
     from engine import bots, search
 
-    if bot == RANDOM_BOT:
+    if table.bot == RANDOM_BOT:
         return bots.choose_at_random
-    level = search.LEVELS[bot]
-    return lambda game, state, seat, _, random: search.choose_move(level, game, state, seat, random.getrandbits(64))
+    level, game = search.LEVELS[table.bot], table.game
+    return lambda _game, state, seat, _, random: search.choose_move(level, game, state, seat, random.getrandbits(64))
 
 
 def _time_steps(playout: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:

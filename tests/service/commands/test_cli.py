@@ -384,6 +384,14 @@ def test_a_broken_playout_saves_its_moves_including_the_last(depesche, use_games
     assert "ZeroDivisionError" in broken["trace"]
 
 
+def test_a_broken_playout_reports_no_move_that_a_bot_only_imagined(depesche, use_games):
+    made = playout.run(playout.PlayoutTable(highcard, highcard.META.options(), 2, "easy"), "1").moves
+    use_games(highcard=worse(highcard, decide=fail_to_decide))
+    broken = depesche("playout", "highcard", "--seed", 1, "--bot", "easy", "--json").json["broken"]
+    assert "ZeroDivisionError" in broken["trace"]
+    assert [(move["seat"], move["move"]) for move in broken["moves"]] == made[: len(broken["moves"])]
+
+
 def test_a_later_game_is_repeated_with_its_own_seed(kaiser):
     table = playout.PlayoutTable(kaiser, kaiser.META.options(), 2)
     second = list(playout._iter_games(table, "s", 2, 5000))[1]
@@ -706,6 +714,13 @@ def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path):
     for text in (f"{head[:8]}...@17", f"{head[:12]}@17", f"{head[:20]}…@17", f"{head}@17"):
         assert depesche("audit", file, "--receipt", text).status == 0
     assert depesche("audit", file, "--receipt", f"{'0' * 8}...@17").status == 1
+
+
+def test_a_log_that_cannot_be_followed_is_damaged_with_a_receipt_too(depesche, tmp_path, kaiser, use_games):
+    file = save(tmp_path / "log", play_kaiser())
+    use_games(kaiser=make_variant(kaiser, menu=lambda state, seat: 1 // 0))
+    result = depesche("audit", file, "--receipt", f"{'0' * 8}@17")
+    assert (result.status, "None of these receipts" in result.err) == (4, False)
 
 
 def test_no_word_of_a_log_steers_the_terminal(depesche, tmp_path):
