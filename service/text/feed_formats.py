@@ -12,7 +12,7 @@ ATOM_TYPE = "application/atom+xml; charset=utf-8"
 ATOM_NAMESPACE = "http://www.w3.org/2005/Atom"
 XML_LANGUAGE = "xml:lang"
 CALENDAR_TYPE = "text/calendar; charset=utf-8"
-KEPT_SIGNS = "\n\u00a0\u202f"  # Python takes no-break spaces for unprintable; French has one before a colon
+ALLOWED_SIGNS = "\n\u00a0\u202f"  # Python takes no-break spaces for unprintable; French has one before a colon
 MAX_CALENDAR_LINE_BYTES = 75
 CALENDAR_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": None})
 
@@ -79,7 +79,7 @@ def _add_text(parent: Element, name: str, text: str, **attributes: str) -> None:
 
 def _remove_control_characters(text: str) -> str:
     """Remove what cannot be printed, except line breaks and spaces; most control characters are forbidden in XML."""
-    return "".join(sign for sign in text if sign.isprintable() or sign in KEPT_SIGNS)
+    return "".join(sign for sign in text if sign.isprintable() or sign in ALLOWED_SIGNS)
 
 
 def _write_atom_moment(at: int) -> str:

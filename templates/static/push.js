@@ -1,7 +1,7 @@
 // Notifications on this device, and the service worker. Both begin after the first own move, which the server accepted.
 
 const SUBSCRIBED_KEY = "told"; // in this browser: the paths of the tables that it is subscribed for, parted by blanks
-// Browsers and systems by the words of their user agents; the first word that is found names it, although others follow.
+// The words in user agents that name browsers and systems; the first one that is found counts, although others follow.
 const BROWSERS = { Firefox: "Firefox", Edg: "Edge", OPR: "Opera", Chrome: "Chrome", Safari: "Safari" };
 const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"];
 

@@ -310,8 +310,8 @@ def _parse_letter_id(letter_id: re.Match[str], place: Place) -> AnsweredLetter:
 def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
     """Return a mail for each sign of a table in an answer to a digest; the whole mail if no line begins with a sign.
 
-    A line without a sign belongs to the table of the sign before it; what stands before the first sign is a greeting,
-    and is left out. A sign of none of the sender's tables makes a mail that is not played, but explained. Seats that
+    A line without a sign belongs to the table of the sign before it; lines before the first sign are a greeting, and
+    are left out. A sign of none of the sender's tables makes a mail that is not played, but explained. Seats that
     are not proven do not count: another player may have typed the sender's address there.
     """
     query = select(seats.c.table, seats.c.seat, seats.c.link_number).where(seats.c.person == mail.person)
