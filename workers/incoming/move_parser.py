@@ -35,14 +35,13 @@ class Guess(Struct, frozen=True):
 Meaning = Move | Refused | Guess | NewRemark | Literal["talk"]
 
 SERVER_VERBS = ("status", "help", "hint", "pause")  # to the server, not to the table
-# Also to the server, with arguments; see mail_commands.py.
-COMMAND_VERBS = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")
+COMMAND_VERBS = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # also; see mail_commands.py
 EVERYDAY_VERBS = ("agree", "refuse", "sit")  # everyday words, which count only if the table asks for them
 MIN_SENTENCE_WORDS = 5  # a line of this number of words is talk unless two of them belong to a move
 MAX_PREFACE_WORDS = 3  # “My next move”
 MIN_VERB_LIKENESS = 0.8  # of difflib; "ziehn" for "ziehen" has 0.91, "reise" for "reize" 0.8, "stay" for "start" 0.67
-# On average over the words of a move, and for each word: a slip of the pen, not another move.
-MIN_MOVE_LIKENESS, MIN_WORD_LIKENESS = 0.75, 0.6
+MIN_MOVE_LIKENESS = 0.75  # on average over the words of a move: with less it is not a slip of the pen
+MIN_WORD_LIKENESS = 0.6  # of each of its words
 MAX_COMPARED_MOVES = 400  # with a line, so that a large menu costs no more than a small one
 MAX_VERB_WORDS = 4  # "ik doe niet mee"
 MAX_VERB_CHARS = 30  # a longer word is not compared
@@ -60,7 +59,7 @@ ARROW = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
 def parse_move_line(line: str, menu: Menu, words: Vocabulary) -> Meaning:
     """Parse a line of a player to whom this menu is offered.
 
-    A move that is only asked about, or is behind words that do not announce one, is returned as a Guess.
+    A move of the game that is only asked about, and any move behind words that do not announce one, is a Guess.
     """
     written = split_words(line)
     if not written:
@@ -69,18 +68,19 @@ def parse_move_line(line: str, menu: Menu, words: Vocabulary) -> Meaning:
     if command:
         return command
     line = SMILEY.sub("", HYPHEN.sub("-", line)).replace("…", ". ")
-    result = _find_move(_iter_readings(line, menu, words), menu, words)
+    result = _find_move_or_refusal(_iter_readings(line, menu, words), menu, words)
     if isinstance(result, Move):
-        is_question = QUESTION.search(line) and result.verb not in words.table.verbs
-        return Guess(Refused("A question is not played."), result) if is_question else result
-    announced = _find_move(_iter_behind_colon(line, menu, words), menu, words)
+        if QUESTION.search(line) and result.verb not in words.table.verbs:
+            return Guess(Refused("A question is not played."), result)
+        return result
+    announced = _find_move_or_refusal(_iter_behind_colon(line, menu, words), menu, words)
     if isinstance(announced, Move):
         return Guess(Refused("A move behind words that do not announce one is not played."), announced)
     return _explain_no_move(line, result, menu, words)
 
 
-def _find_move(readings: Iterator[str], menu: Menu, words: Vocabulary) -> Move | Refused | None:
-    """Return the first reading that is an intended move, or else the first refusal; None if there is neither."""
+def _find_move_or_refusal(readings: Iterator[str], menu: Menu, words: Vocabulary) -> Move | Refused | None:
+    """Return the first intended move among these texts, or else the first refusal; None if there is neither."""
     why: Refused | None = None
     for reading in dict.fromkeys(readings):
         try:
@@ -131,23 +131,23 @@ def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> NewRemark | None:
 
     If the game has that word, it is a move.
     """
+    menu_verbs = tuple(entry.verb for entry in menu)
     for size in (2, 1):  # how many words mean `say` in some language
         parts = line.split(maxsplit=size)
         start = split_words(" ".join(parts[:size]))
-        prefix = " ".join(start).casefold()
-        if (
-            len(start) == size
-            and prefix in words.table.say
-            and find_verb([prefix], tuple(entry.verb for entry in menu), words) is None
-        ):
-            return NewRemark(parts[size].lstrip(":-–—… ") if len(parts) > size else "")
+        name = " ".join(start).casefold()
+        means_say = len(start) == size and name in words.table.say
+        if means_say and find_verb([name], menu_verbs, words) is None:
+            text = parts[size] if len(parts) > size else ""
+            return NewRemark(text.lstrip(":-–—… "))
     return None
 
 
 def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
-    """Yield every text that may be the move: the line, then it without courtesies, then the next two sentences.
+    """Yield every text that may be the move: the line, its first sentence, and the two sentences after that.
 
-    Later sentences count only if the first is short and neither asks nor denies.
+    Each sentence is without courtesies, and followed by its shorter forms. Later ones count only if the first is short
+    and neither asks nor denies.
     """
     yield line
     first, *others = SENTENCE_END.split(LIST_MARK.sub("", line.strip()))
@@ -158,10 +158,10 @@ def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
 
 
 def _iter_shorter_forms(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
-    """Yield a sentence, then shorter forms of it, in this order.
+    """Yield a sentence, and then shorter forms of it in this order.
 
-    Without a greeting; what follows “my move:”; without small words; then also without “ok” and the like at its
-    beginning, and that behind the only verb of the game, if it has a digit; the sentence from its verb on.
+    It is without a greeting; only what follows “my move:”; without small words; also without “ok” and the like before
+    it; the same with the verb of the game put before it, if there is only one and a digit follows; from its verb on.
     """
     yield sentence
     yield _strip_greeting(sentence, words)
@@ -180,14 +180,15 @@ def _iter_shorter_forms(sentence: str, menu: Menu, words: Vocabulary) -> Iterato
 
 def _iter_from_verb(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """Yield a sentence from its verb on, if only words such as “ja”, “ok” or “mein Zug ist” are before it."""
-    written, verbs = sentence.split(), tuple(entry.verb for entry in menu)
+    written = sentence.split()
+    verbs = tuple(entry.verb for entry in menu)
     leading = words.table.lead | words.table.greet | words.table.small
-    for place, word in enumerate(written[:MIN_SENTENCE_WORDS]):
-        rest = " ".join(written[place:])
-        if place and find_verb(split_words(rest), verbs, words):
-            yield rest
-        if not leading.issuperset(part.casefold() for part in split_words(word)):
+    for start in range(1, min(MIN_SENTENCE_WORDS, len(written))):
+        before, rest = " ".join(written[:start]), " ".join(written[start:])
+        if any(word.casefold() not in leading for word in split_words(before)):
             return
+        if find_verb(split_words(rest), verbs, words):
+            yield rest
 
 
 def _strip_lead(sentence: str, words: Vocabulary) -> str:
@@ -198,10 +199,10 @@ def _strip_lead(sentence: str, words: Vocabulary) -> str:
 
 def _is_announcement(head: str, words: Vocabulary) -> bool:
     """Return whether words before a colon only say “my move”, in a language of Depesche."""
+    if _is_about_other(head, words):
+        return False
     preface = words.table.announce | words.table.lead | words.table.greet | words.table.small
-    return not _is_about_other(head, words) and all(
-        word.casefold() in preface or word.isdecimal() for word in split_words(head)
-    )
+    return all(word.casefold() in preface or word.isdecimal() for word in split_words(head))
 
 
 def _is_about_other(head: str, words: Vocabulary) -> bool:
@@ -343,29 +344,27 @@ def count_verb_words(written: list[str], verb: str, words: Vocabulary) -> int:
 def _looks_like_move(written: list[str], menu: Menu, words: Vocabulary) -> bool:
     """Return whether a line was meant as a move: it begins like a verb, and is short or has a token behind it."""
     menu_verbs = [entry.verb for entry in menu]
-    talk_words = (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)  # unless the menu has them
-    verbs = (*menu_verbs, *(verb for verb in words.verbs if verb not in talk_words))
+    talk_words = (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)  # verbs only if the menu has them
+    other_verbs = (verb for verb in words.verbs if verb not in talk_words)
+    verbs = (*menu_verbs, *other_verbs)
     game_verbs = tuple(verb for verb in menu_verbs if verb not in words.table.verbs)
     meaningful = remove_small_words(written, words) or written
     verb = find_verb(written, verbs, words) or find_verb(meaningful, verbs, words)
-    if verb is None and not (_is_abbreviated(meaningful, game_verbs, words) or _is_misspelt(meaningful, verbs, words)):
+    if verb is None and not _is_like_verb(meaningful, verbs, game_verbs, words):
         return False
     is_short = len(written) < MIN_SENTENCE_WORDS
     return is_short or any(_is_token(word, menu, words) for word in meaningful[1:])
 
 
-def _is_abbreviated(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
-    """Return whether a short line begins with the first letters of a verb of the game."""
+def _is_like_verb(written: list[str], verbs: tuple[str, ...], game_verbs: tuple[str, ...], words: Vocabulary) -> bool:
+    """Return whether a short line begins with the first letters of a verb of the game, or with any verb misspelt."""
     first = menus.normalize_name(written[0]) or ""
-    is_short = len(first) >= MIN_ABBREVIATION_CHARS and len(written) < MIN_SENTENCE_WORDS
-    return is_short and any(name.startswith(first) for name in _list_names(verbs, words))
-
-
-def _is_misspelt(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
-    """Return whether a short line begins with a misspelt verb."""
-    first = menus.normalize_name(written[0]) or ""
-    is_short = MIN_ABBREVIATION_CHARS < len(first) < MAX_VERB_CHARS and len(written) < MIN_SENTENCE_WORDS
-    return is_short and any(_is_alike(first, form) for form in _list_names(verbs, words))
+    if len(written) >= MIN_SENTENCE_WORDS or len(first) < MIN_ABBREVIATION_CHARS:
+        return False
+    if any(name.startswith(first) for name in _list_names(game_verbs, words)):
+        return True
+    is_comparable = MIN_ABBREVIATION_CHARS < len(first) < MAX_VERB_CHARS
+    return is_comparable and any(_is_alike(first, name) for name in _list_names(verbs, words))
 
 
 def _is_alike(one: str, other: str) -> bool:
@@ -383,10 +382,11 @@ def _is_token(word: str, menu: Menu, words: Vocabulary) -> bool:
     if any(letter.isdigit() for letter in word):
         return True
     name = menus.normalize_name(word)
+    if name is None:
+        return False
     tokens = {token for entry in menu for token in _iter_tokens(entry)}
-    return name is not None and any(
-        menus.normalize_name(form) == name for token in tokens for form in (token, *_list_forms(words, token))
-    )
+    forms = (form for token in tokens for form in (token, *_list_forms(words, token)))
+    return any(menus.normalize_name(form) == name for form in forms)
 
 
 def _iter_tokens(entry: menus.MenuEntry) -> Iterator[str]:
