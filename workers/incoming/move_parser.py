@@ -95,7 +95,8 @@ def _find_move_or_refusal(readings: Iterator[str], menu: Menu, words: Vocabulary
 
 def _explain_no_move(line: str, why: Refused | None, menu: Menu, words: Vocabulary) -> Meaning:
     """Decide whether a line without a move is talk, or a refused move, with a guess of what was meant."""
-    if why is None or not _looks_like_move(split_words(LIST_MARK.sub("", line)), menu, words):
+    written = split_words(LIST_MARK.sub("", line))
+    if why is None or not written or not _looks_like_move(written, menu, words):
         return TALK
     near = _find_nearest(_strip_courtesy(line, words), menu, words)
     return Guess(why, near) if near else why
@@ -330,10 +331,7 @@ def find_verb(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> 
 
 
 def count_verb_words(written: list[str], verb: str, words: Vocabulary) -> int:
-    """Return how many words at the beginning of a line name its verb, the longest name first.
-
-    It is 1 if no longer name fits, since the first word has been matched already.
-    """
+    """Return the number of words of the verb's longest name that a line begins with; 1 if none has several words."""
     names = _list_verb_names(words, verb)
     for size in range(min(MAX_VERB_WORDS, len(written)), 1, -1):
         if menus.normalize_name(" ".join(written[:size])) in names:

@@ -117,6 +117,12 @@ def test_a_question_is_not_played(line):
     assert parse_move_line("undo?", ROAD, move_words.make_vocabulary(catalogue.find("kurier"), ())) == Move("undo")
 
 
+@pytest.mark.parametrize("line", ["1. ?", "2) !", "1. (…)"])
+def test_a_number_before_signs_alone_is_talk(line):
+    vocabulary = move_words.make_vocabulary(catalogue.find("kaiser"), ("Anna", "Berta"))
+    assert parse_move_line(line, STONES, vocabulary) == TALK
+
+
 def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
     vocabulary = move_words.make_vocabulary(catalogue.find("kurier"), ("Anna", "Berta"))
     assert parse_move_line("pauze", (*ROAD, *make_menu("pause")), vocabulary) == Move("pause")
