@@ -119,27 +119,26 @@ def _is_consent(line: str, menu: Menu, words: Vocabulary) -> bool:
 def parse_command(line: str, menu: Menu, words: Vocabulary) -> Command | None:
     """Parse a command to the server, such as `vacation`, `order` or `letters`; None if the line is something else."""
     written = split_words(line)
-    command = _parse_words(written, menu, words)
+    command = _parse_command_words(written, menu, words)
     meaningful = remove_small_words(written, words)
     if command is None and meaningful != written:
-        command = _parse_words(meaningful, menu, words)
+        command = _parse_command_words(meaningful, menu, words)
     return command
 
 
-def _parse_words(written: list[str], menu: Menu, words: Vocabulary) -> Command | None:
-    """Parse words as a command; None if they are no command, or if the game has the first of them as a verb.
+def _parse_command_words(written: list[str], menu: Menu, words: Vocabulary) -> Command | None:
+    """Parse words as a command; None if they are no command.
 
-    The word `stop` alone means that no letters are wanted, if it is no other command.
+    A word that the game has as a verb begins no command. The word `stop` alone means that no letters are wanted.
     """
     verb = find_verb(written, COMMAND_VERBS, words)
-    is_stop = [word.casefold() for word in written] == [STOP]
-    if verb is None and not is_stop:
-        return None
-    size = count_verb_words(written, verb, words) if verb else 1
+    if verb is None:
+        is_stop = [word.casefold() for word in written] == [STOP] and not _is_game_verb(written, menu, words)
+        return NO_LETTERS if is_stop else None
+    size = count_verb_words(written, verb, words)
     if size == 1 and _is_game_verb(written[:1], menu, words):
         return None
-    command = _parse_arguments(verb, written[size:], menu, words) if verb else None
-    return NO_LETTERS if command is None and is_stop else command
+    return _parse_arguments(verb, written[size:], menu, words)
 
 
 def _is_game_verb(written: list[str], menu: Menu, words: Vocabulary) -> bool:
@@ -229,26 +228,28 @@ class Doubt(Struct, frozen=True):
 
 
 def find_doubt(line: str, later: Sequence[str], move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
-    """Return the first words behind a move, in its line or in later ones, that take it back.
+    """Return the first words behind a move that take it back; None if there are none.
 
-    The move that may be wanted is then the last other one of the same kind that follows, or without one the same move.
-    Without these words, return the first other move in the rest of its line; None if there is none either.
+    They are words of doubt in the rest of its line or in the `later` lines: then the last other move that follows may
+    be wanted, or this one if none follows. Otherwise they name another move in the rest of the line.
     """
     tail = _cut_behind_move(line, move, menu, words)
     for text in _iter_talk(tail, later, menu, words):
         remark = find_doubtful_words(text, words)
         if remark:
-            others = [other for part in (tail, *later) for other in _iter_moves_like(part, move, menu, words)]
+            others = [other for part in (tail, *later) for other in _list_moves_like(part, move, menu, words)]
             return Doubt(remark, others[-1] if others else move)
-    for clause, other in _iter_other_moves(tail, move, menu, words):
-        return Doubt(clause, other)
+    for clause in filter(None, CLAUSE_BREAK.split(tail)):
+        doubt = find_other_move(clause, move, menu, words)
+        if doubt is not None:
+            return doubt
     return None
 
 
-def find_other_move(line: str, move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
-    """Return as a doubt the first move of a line with the same verb as `move`, but not the same; None without one."""
-    other = next(_iter_moves_like(line, move, menu, words), None)
-    return Doubt(line, other) if other else None
+def find_other_move(text: str, move: Move, menu: Menu, words: Vocabulary) -> Doubt | None:
+    """Return as a doubt the first move of a text with the same verb as `move`, but not the same; None without one."""
+    others = _list_moves_like(text, move, menu, words)
+    return Doubt(text, others[0]) if others else None
 
 
 def find_doubtful_words(text: str, words: Vocabulary) -> str:
@@ -283,9 +284,9 @@ def _normalize(text: str) -> str:
 
 def _cut_behind_move(line: str, move: Move, menu: Menu, words: Vocabulary) -> str:
     """Return what follows the shortest beginning of a line that is the move already; empty if there is none."""
-    for clause in [*CLAUSE_BREAK.finditer(line)][:MAX_CLAUSES]:
-        if parse_move_line(line[: clause.start()], menu, words) == move:
-            return line[clause.end() :]
+    for gap in [*CLAUSE_BREAK.finditer(line)][:MAX_CLAUSES]:
+        if parse_move_line(line[: gap.start()], menu, words) == move:
+            return line[gap.end() :]
     return ""
 
 
@@ -297,26 +298,23 @@ def _iter_talk(tail: str, later: Sequence[str], menu: Menu, words: Vocabulary) -
 
 def _is_talk(line: str, menu: Menu, words: Vocabulary) -> bool:
     """Return whether a line is talk or no clear move, and no verb that the game may have later, like “pas”."""
-    meaning = parse_move_line(line, menu, words)
     written = split_words(line)
     verb = find_verb(written, tuple(words.game.verbs), words)
-    is_verb = verb is not None and count_verb_words(written, verb, words) == len(written)
-    return not is_verb and (meaning == TALK or isinstance(meaning, Refused | Guess))
+    if verb is not None and count_verb_words(written, verb, words) == len(written):
+        return False
+    meaning = parse_move_line(line, menu, words)
+    return meaning == TALK or isinstance(meaning, Refused | Guess)
 
 
-def _iter_other_moves(tail: str, move: Move, menu: Menu, words: Vocabulary) -> Iterator[tuple[str, Move]]:
-    """Yield the moves like this one in the rest of its line, each with the clause that names it."""
-    for clause in filter(None, CLAUSE_BREAK.split(tail)):
-        yield from ((clause, other) for other in _iter_moves_like(clause, move, menu, words))
-
-
-def _iter_moves_like(text: str, move: Move, menu: Menu, words: Vocabulary) -> Iterator[Move]:
-    """Yield the moves of the same kind, but not the same, that end a text or one of its clauses: “I mean A14 A8”."""
+def _list_moves_like(text: str, move: Move, menu: Menu, words: Vocabulary) -> list[Move]:
+    """Return the moves of the same verb, but not the same, that end a text or one of its clauses: “I mean A14 A8”."""
+    others: list[Move] = []
     for part in dict.fromkeys((text, *CLAUSE_BREAK.split(text)[:MAX_CLAUSES])):
         written = part.split()
         for start in range(min(len(written), MAX_WORDS_BEFORE)):
             meaning = parse_move_line(" ".join(written[start:]), menu, words)
             other = meaning.move if isinstance(meaning, Guess) else meaning
             if isinstance(other, Move) and other.verb == move.verb and other != move:
-                yield other
+                others.append(other)
                 break
+    return others

@@ -79,17 +79,23 @@ def store_order(
     )
     branch = replace(branch, id=branches.store_branch(locked.flush(), branch))
     locked = _store_branch_orders(locked, branch)
-    number = int(standing_orders.list_orders(locked.flush(), locked.row.id, seat)[-1].id)
-    *given, (_own_seat, own) = moves
-    movers = dict.fromkeys(locked.seats[mover].name for mover, _move in given)  # each name once
-    return locked, Sentence(
+    last_order = standing_orders.list_orders(locked.flush(), locked.row.id, seat)[-1]
+    return locked, _describe_order(locked, int(last_order.id), moves)
+
+
+def _describe_order(locked: LockedTable, number: int, moves: Moves) -> Sentence:
+    """Return what was understood of an order: the moves of others, and the own move, which is the last."""
+    moves_of_others = moves[:-1]
+    _own_seat, own_move = moves[-1]
+    names = dict.fromkeys(locked.seats[mover].name for mover, _move in moves_of_others)  # each name once
+    return Sentence(
         "Noted as number {number}. If {who} makes exactly this move: {given} – this is done: {move}. To forget it,"
         " write: cancel {number}",
         {
             "number": number,
-            "who": " + ".join(movers),
-            "given": ", ".join(move for _mover, move in given),
-            "move": own,
+            "who": " + ".join(names),
+            "given": ", ".join(move for _mover, move in moves_of_others),
+            "move": own_move,
         },
     )
 
@@ -161,10 +167,11 @@ def _find_move(
 
 
 def _list_movers(locked: LockedTable, seat: int, part: str) -> list[int]:
-    """Return the other players whose move a part of a line may be: those whose name it begins with, or all."""
-    others = [one.seat for one in locked.seats if one.seat != seat]
-    named = [one for one in others if split_words(part)[:1] == split_words(locked.seats[one].name)[:1]]
-    return named or others
+    """Return the other players whose move a part of a line may be: those whose first name it begins with, or all."""
+    others = [one for one in locked.seats if one.seat != seat]
+    first_word = split_words(part)[:1]
+    named = [one for one in others if split_words(one.name)[:1] == first_word]
+    return [one.seat for one in named or others]
 
 
 def _make_question(locked: LockedTable, seat: int, part: str, is_own: bool) -> Refused:
@@ -182,7 +189,7 @@ def _make_question(locked: LockedTable, seat: int, part: str, is_own: bool) -> R
 
 
 def _parse_part(part: str, menu: Menu, words: Vocabulary) -> Move | None:
-    """Return the move of the first way to read a part that has one; None if there is none."""
+    """Return the first move of the menu that a part of a line may mean; None if it means or denies none."""
     written = [word.strip(",:") for word in part.split()]
     if any(word.casefold() in words.table.never for word in written):
         return None  # it denies the move: “not A3”
@@ -196,9 +203,10 @@ def _parse_part(part: str, menu: Menu, words: Vocabulary) -> Move | None:
 
 
 def _iter_readings(written: list[str], words: Vocabulary) -> Iterator[str]:
-    """Yield a part as it is, and then without “Kim” and “plays” at its beginning.
+    """Yield the words of a part of a line as a player may have meant them, as they are written first.
 
-    After these, yield it with its verb as in “deploy” where it says “deploys”, and without “plays” at its end.
+    The others are without “Kim” and “plays” at the beginning; also with “deploy” before the rest for “deploys”, which
+    may be the first word or the last; and without “plays” at the end.
     """
     names = {part.casefold() for name in words.names for part in name.split()}
     silent = words.table.acts | words.table.small | words.table.lead | names
@@ -206,8 +214,10 @@ def _iter_readings(written: list[str], words: Vocabulary) -> Iterator[str]:
     while len(written) > 1 and written[0].casefold() in silent:
         written = written[1:]
     yield " ".join(written)
-    for verb, rest in ((written[0], written[1:]), (written[-1], written[:-1])):  # “deploys A3” or “A3 deploys”
-        if verb.isalpha():
-            yield " ".join((verb[:-1], *rest))
-    if written[-1].casefold() in words.table.acts:
+    first, last = written[0], written[-1]
+    if first.isalpha():  # “deploys A3”
+        yield " ".join((first[:-1], *written[1:]))
+    if last.isalpha():  # “A3 deploys”
+        yield " ".join((last[:-1], *written[:-1]))
+    if last.casefold() in words.table.acts:
         yield " ".join(written[:-1])
