@@ -22,8 +22,7 @@ from engine.menu import Menu, Move
 from engine.refusal import Refused
 from service.app import App
 from service.people import register
-from service.store import queries
-from service.store.batch import Batch, OwedLetter, Verdict, make_verdict_columns
+from service.store.batch import Batch, Verdict, make_verdict_columns
 from service.store.schema import mails, submissions
 from service.store.schema import tables as table_rows
 from service.tables import hints, joining, judging, opening, snapshots, standing_orders, talk
@@ -106,8 +105,9 @@ def is_waiting(app: App) -> bool:
 
 
 def play_next_mail(app: App, skipped: set[str] | None = None) -> StepResult:
-    """Play one mail in one transaction."""
-    played = process_claimed(app, claim_mail, set() if skipped is None else skipped, _play_claimed)
+    """Play the next mail, of no table in `skipped`, in one transaction; if that fails, add its table there."""
+    skipped = set() if skipped is None else skipped
+    played = process_claimed(app, claim_mail, skipped, _play_claimed)
     if not played:
         return StepResult.NONE
     was_only_one = played[0].pending == 1
@@ -126,7 +126,8 @@ def _play_claimed(app: App, db: Connection, claimed: Sequence[Mail]) -> AfterCom
     batch = Batch(db)
     progress = _try_mail(lock_table(app, batch, mail.table), mail)
     batch.flush()
-    _store_result(app, db, mail, progress)
+    seat = progress.locked.seats[mail.seat]
+    mail_results.store_result(app, db, mail, MailResult(progress.lines), seat, progress.locked.position.length)
     return lambda: _announce(app, progress)
 
 
@@ -194,7 +195,10 @@ def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: V
 def _find_second_thought(
     before: LockedTable, results: Sequence[LineResult], seat: int, line: str, vocabulary: Vocabulary
 ) -> Doubt | None:
-    """Find the move of a line that was just refused, if it could have been made instead of the only move; else None."""
+    """Return the move of a line that was just refused, if it could have been made instead of the mail's only move.
+
+    The result of the line is the last one, and `before` is the table before the mail. Otherwise return None.
+    """
     made = [result.move for result in results if result.outcome == "done"]
     if len(made) != 1 or results[-1].outcome != "refused":
         return None
@@ -359,9 +363,11 @@ def _play_move(progress: Progress, mail: Mail, line: str, move: Move) -> Progres
     _store_submission(progress, mail, text, verdict)
     if not verdict.accepted:
         return progress.add(LineResult(line, "refused", why=verdict.why, rule=verdict.rule))
-    is_order = move.verb == "order"
-    orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat) if is_order else ()
-    result = mail_commands.describe_result(move, int(orders[-1].id) if orders else None)
+    order_number = None
+    if move.verb == "order":
+        orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat)
+        order_number = int(orders[-1].id) if orders else None  # none if it was carried out at once
+    result = mail_commands.describe_result(move, order_number)
     return progress.add(LineResult(line, "done", text, verdict.seq, result), locked)
 
 
@@ -379,22 +385,3 @@ def _store_submission(progress: Progress, mail: Mail, text: str, verdict: Verdic
     row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": text}
     row |= {**make_verdict_columns(verdict), "by_mail": True, "at": progress.locked.app.now()}
     progress.locked.batch.flush().execute(insert(submissions), row)
-
-
-def _store_result(app: App, db: Connection, mail: Mail, progress: Progress) -> None:
-    """Store the result of a mail, and owe its sender a letter if one is needed and there were not too many."""
-    result = MailResult(progress.lines)
-    seat = progress.locked.seats[mail.seat]
-    is_needed = mail_results.is_letter_needed(result, mail, seat.open_since)
-    needs_letter = is_needed and not mail_results.is_repeated(db, mail, result)
-    is_counted = needs_letter and not result.has("done")  # answers to mails that played something do not count
-    if is_counted and mail_results.is_answered_too_often(db, mail, app.settings.answers_per_hour):
-        log.info("mail not answered", mail=mail.id, why="This sender was answered too often within an hour.")
-        needs_letter = is_counted = False
-    mail_results.store(db, mail.id, result, app.now(), is_counted)
-    if needs_letter:
-        kind = "refused" if result.has("refused") else "accepted"
-        last = progress.locked.position.length - 1
-        seq = last if seat.open_since is None else seat.open_since  # the letter is about the turn, if there is one
-        queries.owe_letter(db, mail.table, seq, OwedLetter(mail.seat, f"{kind}/{mail.id}", app.now()))
-        mail_results.cancel_turn_letter(db, mail, seat.open_since)

@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+import structlog
 from msgspec import Struct
 from sqlalchemy import Connection, Row, delete, func, select, update
 
 from engine import table as tables
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
+from service.app import App
+from service.store import queries
+from service.store.batch import OwedLetter
+from service.store.rows import SeatRow
 from service.store.schema import letters, mails
 from service.text.languages import Sentence
 from service.timing import HOUR_S
 from workers.incoming.mail_commands import REMATCH
+
+log = structlog.get_logger()
 
 # In the column `answers`, instead of the entry of a turn, if a mail answers a letter to another seat, or a digest.
 OTHER_LETTER, DIGEST = -1, -2
@@ -69,10 +76,27 @@ def make_refused_line(line: str, why: Refused) -> LineResult:
     return LineResult(line, "refused", why=Sentence.from_refusal(why), rule=why.rule)
 
 
-def store(db: Connection, mail: int, result: MailResult, at: int, is_counted: bool) -> None:
-    """Store the result of a mail, and whether its answer counts towards the limit of answers an hour."""
-    row = {"read_at": at, "report": msgspec.json.encode(result).decode(), "answered_at": at if is_counted else None}
-    db.execute(update(mails).where(mails.c.id == mail).values(**row))
+def store_result(app: App, db: Connection, mail: Row[Any], result: MailResult, seat: SeatRow, length: int) -> None:
+    """Store the result of a mail, and owe its sender a letter if one is needed and there were not too many.
+
+    `seat` is the sender's, and `length` the number of entries, both after the mail.
+    """
+    needs_letter = is_letter_needed(result, mail, seat.open_since) and not is_repeated(db, mail, result)
+    is_counted = needs_letter and not result.has("done")  # answers to mails that played something do not count
+    if is_counted and is_answered_too_often(db, mail, app.settings.answers_per_hour):
+        log.info("mail not answered", mail=mail.id, why="This sender was answered too often within an hour.")
+        needs_letter = False
+        is_counted = False
+    now = app.now()
+    report = msgspec.json.encode(result).decode()
+    row = {"read_at": now, "report": report, "answered_at": now if is_counted else None}
+    db.execute(update(mails).where(mails.c.id == mail.id).values(**row))
+    if needs_letter:
+        kind = "refused" if result.has("refused") else "accepted"
+        last = length - 1
+        seq = last if seat.open_since is None else seat.open_since  # the letter is about the turn, if there is one
+        queries.owe_letter(db, mail.table, seq, OwedLetter(mail.seat, f"{kind}/{mail.id}", now))
+        cancel_turn_letter(db, mail, seat.open_since)
 
 
 def load(db: Connection, mail: int) -> PlayedMail | None:
@@ -100,12 +124,14 @@ def is_repeated(db: Connection, mail: Row[Any], result: MailResult) -> bool:
     Words without a move are answered only once. A line that was taken for a move may well be written again by a
     person: it is answered again, but not within an hour and to the same letter.
     """
+    if not result.has("refused"):
+        return False
     same = [mails.c.person == mail.person, mails.c.lines == mail.lines, mails.c.id < mail.id]
-    if not result.has("talk"):
+    if not result.has("talk"):  # so a line was taken for a move
         same += [mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.at > mail.at - HOUR_S]
         same += [mails.c.answers.is_not_distinct_from(mail.answers)]
     earlier = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(result).decode())
-    return result.has("refused") and db.execute(earlier.limit(1)).first() is not None
+    return db.execute(earlier.limit(1)).first() is not None
 
 
 def is_answered_too_often(db: Connection, mail: Row[Any], max_per_hour: int) -> bool:
