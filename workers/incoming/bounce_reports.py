@@ -100,8 +100,9 @@ def _is_permanent(report: BounceReport) -> bool:
         return False
     if _get_reason(status) not in VAGUE_STATUSES:
         return _get_reason(status) in DEAD_STATUSES
-    code = REPLY_CODE.search(report.diagnosis)
-    return is_dead(int(code[1]) if code else 0, report.diagnosis)
+    reply = REPLY_CODE.search(report.diagnosis)
+    code = int(reply[1]) if reply else 0  # which means nothing
+    return is_dead(code, report.diagnosis)
 
 
 def _parse_mail(raw: bytes, envelope_sender: str) -> BounceReport:

@@ -58,11 +58,9 @@ TABLE_SIGN = re.compile(
 UNSUBSCRIBE = "unsubscribe"  # in the subject of a mail that a mail program's button sends, perhaps without a body
 MAX_REFUSED_MAILS, REFUSED_MAIL_DAYS = 50, 30
 QUOTED_DAYS = 90  # an answer may quote a letter that is this old
-REPLY_OK, REPLY_TOO_LARGE, REPLY_TRY_LATER = (
-    "250 Thank you",
-    "552 That is too large for an answer",
-    "451 Please try again later",
-)
+REPLY_OK = "250 Thank you"
+REPLY_TOO_LARGE = "552 That is too large for an answer"
+REPLY_TRY_LATER = "451 Please try again later"
 DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeout, OSError)
 
 
@@ -250,7 +248,8 @@ def _parse_mail(app: App, raw: bytes, envelope_sender: str, player: AddressedPla
     lines = reply_text.list_own_lines(message, player.remarks)
     if not lines and headers.decode("Subject").casefold().startswith(UNSUBSCRIBE):
         lines = (UNSUBSCRIBE,)
-    message_id = next(iter(headers.list_ids("Message-ID")), "")
+    message_ids = headers.list_ids("Message-ID")
+    message_id = message_ids[0] if message_ids else ""
     mail_hash = hashlib.sha256(message_id.encode() or raw).hexdigest()[:40]
     return IncomingMail(
         place=player.place,
@@ -274,16 +273,17 @@ def _warn_player(app: App, player: AddressedPlayer, sender: str) -> None:
         "It came from {address}. At this table only answers from {own} play.",
         {"address": sender, "own": player.address},
     )
+    seat = place.seat or 0  # it has a number: only a spectator has none
     with app.store.writing() as db:
-        letter = OwedLetter(place.seat or 0, f"stranger/{app.now() // DAY_S}", app.now())
-        queries.owe_letter(db, place.table, 0, letter, why)
+        letter = OwedLetter(seat, f"stranger/{app.now() // DAY_S}", app.now())
+        queries.owe_letter(db, place.table, seq=0, letter=letter, why=why)  # it is about no entry
     app.wakeups.wake("post")
 
 
 def _find_answered_letter(headers: MailHeaders, place: Place) -> AnsweredLetter:
     """Find the letter that a mail answers: by the nearest id of a letter about a table, or else by the subject.
 
-    Without either, it may be a digest.
+    Without either, it is a digest if an id is that of a digest, and otherwise unknown.
     """
     answered = tuple(headers.iter_answered_ids())
     for message_id in answered:
@@ -294,8 +294,9 @@ def _find_answered_letter(headers: MailHeaders, place: Place) -> AnsweredLetter:
     named = SUBJECT_TURN.search(headers.decode("Subject"))
     if named is not None:
         return AnsweredLetter("turn", int(named[1]))
-    is_digest = any(DIGEST_ID.match(message_id) for message_id in answered)
-    return AnsweredLetter("digest" if is_digest else "unknown")
+    if any(DIGEST_ID.match(message_id) for message_id in answered):
+        return AnsweredLetter("digest")
+    return AnsweredLetter("unknown")
 
 
 def _parse_letter_id(letter_id: re.Match[str], place: Place) -> AnsweredLetter:
@@ -364,19 +365,21 @@ def _load_quotable_remarks(db: Connection, person: int, since: int) -> list[str]
 
 
 def _redact(recipient: str) -> str:
-    """Return an address for the log, without the proof in it: the seat or the letter that it names."""
-    answer, bounce = ANSWER_ADDRESS.match(recipient), bounce_reports.BOUNCE_ADDRESS.match(recipient)
-    if answer:
+    """Return the seat or the letter that an address names, without its proof, for the log; of others, the beginning."""
+    if answer := ANSWER_ADDRESS.match(recipient):
         return answer["seat"]
-    return bounce["letter"] if bounce else recipient[:MAX_LOGGED_CHARS]
+    if bounce := bounce_reports.BOUNCE_ADDRESS.match(recipient):
+        return bounce["letter"]
+    return recipient[:MAX_LOGGED_CHARS]
 
 
 def _store(app: App, mail: IncomingMail) -> int:
     """Store a mail, which proves that its sender has the seat, and return its number; a repetition changes nothing."""
+    seat = mail.place.seat or 0  # it has a number: only a spectator has none
     row: dict[str, Any] = {
         "key": mail.key,
         "table": mail.place.table,
-        "seat": mail.place.seat,
+        "seat": seat,
         "person": mail.person,
         "at": app.now(),
         "message_id": mail.message_id,
@@ -386,9 +389,9 @@ def _store(app: App, mail: IncomingMail) -> int:
     try:
         with app.store.writing() as db:
             number = int(db.execute(insert(mails).returning(mails.c.id), row).scalar_one())
-            sender = proof.check_mail(db, mail.place.table, mail.place.seat or 0, mail.person)
+            sender = proof.check_mail(db, mail.place.table, seat, mail.person)
             if sender is not None:
-                proof.prove_seat(db, sender, mail.place.table, mail.place.seat or 0, app.now())
+                proof.prove_seat(db, sender, mail.place.table, seat, app.now())
     except IntegrityError:
         with app.store.reading() as db:
             number = int(db.execute(select(mails.c.id).where(mails.c.key == mail.key)).scalar_one())

@@ -117,7 +117,7 @@ LETTER_FOLDERS = (TEMPLATES / "mail", Path(__file__).parents[1] / "outgoing")
 
 def list_own_lines(message: Message, remarks: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the lines that the sender typed, without empty ones; `remarks` of others may be in quoted letters."""
-    lines = _cut_at_letter([line for line in _iter_part_lines(message, 0, remarks) if line])
+    lines = _cut_at_letter([line for line in _iter_part_lines(message, depth=0, remarks=remarks) if line])
     return tuple(line[:MAX_LINE_CHARS] for line in lines[:MAX_LINES])
 
 
@@ -133,14 +133,15 @@ def _cut_at_letter(lines: list[str]) -> list[str]:
 
 
 def _find_labels_above(lines: Sequence[str], start: int) -> int:
-    """Return where the headers of a quoted letter begin that starts at this line; `start` if it has none."""
-    end = start
+    """Return the line where the headers above a quoted letter begin; if it has none, `start`, where the letter does."""
+    end = start  # of the headers: there may be empty lines below them
     while end and not lines[end - 1]:
         end -= 1
-    labels = end
-    while labels and LABEL.match(lines[labels - 1]):
-        labels -= 1
-    return labels if end - labels >= MIN_HEADER_BLOCK else start
+    first = end
+    while first and LABEL.match(lines[first - 1]):
+        first -= 1
+    label_count = end - first
+    return first if label_count >= MIN_HEADER_BLOCK else start
 
 
 def find_letter(lines: Sequence[str]) -> int | None:
@@ -154,11 +155,12 @@ def find_letter(lines: Sequence[str]) -> int | None:
     places = [start for start in starts if start >= 0]
     if not places:
         return None
-    number, distance = 0, min(places)  # from the beginning of this line to that of the sentence
-    while distance > len(folded[number]):
-        distance -= len(folded[number]) + 1  # the blank between lines
-        number += 1
-    return number
+    distance = min(places)  # from the beginning of a line to the sentence; of the first line, to begin with
+    for number, line in enumerate(folded):
+        if distance <= len(line):
+            return number
+        distance -= len(line) + 1  # and the blank between lines
+    return None
 
 
 @functools.cache
@@ -244,7 +246,9 @@ def _join_flowed(part: Message, text: str) -> str:
         line = broken.removeprefix(" ")
         is_whole = bool(QUOTE_MARK.match(line)) or line == "-- "
         if goes_on and not is_whole and not _begins_quotation(line):
-            lines[-1] = (lines[-1][:-1] if deletes_space else lines[-1]) + line
+            if deletes_space:
+                lines[-1] = lines[-1].removesuffix(" ")
+            lines[-1] += line
         else:
             lines.append(line)
         goes_on = line.endswith(" ") and not is_whole
