@@ -65,8 +65,8 @@ class WirePolicy(EmailPolicy):
         return _get_header_limit(name.casefold())
 
     def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
-        """Store our own headers as text: to parse one takes longer than to write it. Others need it in ASCII."""
-        text = str(value).replace("=?", "= ?")
+        """Store ASCII headers as text, because parsing takes longer than writing; parse others, and those of parts."""
+        text = str(value).replace("=?", "= ?")  # no encoded word begins here any more
         if name.casefold().startswith(PART_HEADERS) or not text.isascii():
             return _parse_header(name, text)
         if len(text.splitlines()) > 1:
@@ -74,9 +74,10 @@ class WirePolicy(EmailPolicy):
         return name, text
 
     def fold(self, name: str, value: Any) -> str:
-        """Break headers for programs only between words, because Python encodes a word that is longer than a line.
+        """Break a header into lines; Python does so for plain ones alone.
 
-        Other text is encoded as a whole, because Python loses blanks between words that it encodes one by one.
+        It encodes a word that is longer than a line, so headers for programs are broken only between words. It loses
+        blanks between words that it encodes one by one, so names, and text that is not ASCII, are encoded as a whole.
         """
         text = str(value)
         parts: Sequence[str]
@@ -232,10 +233,9 @@ def _add_html(message: EmailMessage, content: LetterContent) -> None:
     message.add_alternative(_make_inliner().inline(content.html), subtype="html")
     part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
     for picture in content.pictures:
-        name = f"{picture.name}.png"
-        part.add_related(
-            render_png(picture.svg), "image", "png", cid=f"<{picture.cid}>", filename=name, disposition="inline"
-        )
+        png = render_png(picture.svg)
+        file = f"{picture.name}.png"
+        part.add_related(png, "image", "png", cid=f"<{picture.cid}>", filename=file, disposition="inline")
 
 
 @functools.cache

@@ -39,7 +39,7 @@ class LetterRequest(Struct, frozen=True):
 
     @property
     def kind_detail(self) -> str:
-        """The part after the slash: the number of a seat or mail, or a day."""
+        """The part after the slash, such as the number of a mail, or a day; empty without one."""
         return self.kind.partition("/")[2]
 
 
@@ -131,9 +131,10 @@ class AnswerLinks(Struct, frozen=True):
 
 
 class TableSection(Struct, frozen=True):
-    """The part of a letter that every kind has: news of the table.
+    """The part of a letter that every kind has: news of the table. A part that is empty or None is left out.
 
-    `commands` are those that an answer may contain, separated by commas; empty if the letter asks for no answer.
+    `rules` and `replay` are addresses of pages. `notice` is the sentence that was stored with the request. `commands`
+    are those that an answer may contain, separated by commas; there are none if the letter asks for no answer.
     """
 
     title: str
@@ -229,9 +230,9 @@ class ChartSection(Struct, frozen=True):
 
 
 class Review(Struct, frozen=True):
-    """The last letter's look back at the game."""
+    """The last letter's look back at the game; a game that was given up has only its seed."""
 
-    seed: str
+    seed: str  # in hexadecimal digits
     scores: ChartSection | None = None
     chances: ChartSection | None = None
     turning_points: tuple[str, ...] = ()

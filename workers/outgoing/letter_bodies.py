@@ -26,16 +26,19 @@ from workers.outgoing.suggestions import Answers
 
 
 def write_invitation(draft: TableDraft) -> Body:
-    """Invite the reader to a seat."""
+    """Invite the reader to a seat, or tell the organiser that the table is open."""
     _, snapshot = draft.translator.gettext, draft.snapshot
     names = draft.translator.join(player.name or _("a free seat") for player in list_players(snapshot.names))
     has_started = draft.scene is not None
     asks_to_sit = draft.seat.status == "invited" and not has_started
-    meta, organiser = snapshot.game.META, draft.organiser
+    meta = snapshot.game.META
+    organiser = draft.organiser  # empty if that is the reader
+    if organiser:
+        headline = _("%(who)s invites you to a game of %(title)s.", who=organiser, title=draft.title)
+    else:
+        headline = _("%(who)s, you have opened a table of %(title)s.", who=draft.seat.name, title=draft.title)
     return Body(
-        headline=_("%(who)s invites you to a game of %(title)s.", who=organiser, title=draft.title)
-        if organiser
-        else _("%(who)s, you have opened a table of %(title)s.", who=draft.seat.name, title=draft.title),
+        headline=headline,
         shows_title=False,
         invitation=Invitation(
             about=describe_game(draft.request.language, meta, snapshot.position.options),

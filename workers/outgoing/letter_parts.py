@@ -63,8 +63,9 @@ SHAPE_CHARACTERS = {
 class TableDraft(Struct, frozen=True):
     """Everything to write a letter from: the table as its reader sees it, and writers in the reader's language.
 
-    `seat` is the reader's seat, `title` the name of the game, `entries` are all entries of the table, and `remarks` the
-    others' remarks since the reader's last letter. `scene` is None before the game begins.
+    `seat` is the reader's seat, `title` the name of the game, and `remarks` the others' remarks since the reader's last
+    letter. `entries` are all entries of the table; only the newest for a digest, and none for a notice. `scene` is None
+    before the game begins. `report` is about the mail that the letter answers.
     """
 
     app: App
@@ -159,24 +160,29 @@ def build_result(draft: TableDraft) -> Result | None:
 
 
 def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
-    """Return the score of each player; nothing before the game begins."""
-    has_started = snapshot.position.phase in ("playing", "over")
-    standing = snapshot.game.standing(snapshot.position.state) if has_started else ()
-    return tuple((name, row.score) for name, row in zip(snapshot.names, standing, strict=False))
+    """Return the name and score of each player; nothing before the game begins."""
+    if snapshot.position.phase not in ("playing", "over"):
+        return ()
+    standing = snapshot.game.standing(snapshot.position.state)
+    return tuple((name, row.score) for name, row in zip(snapshot.names, standing, strict=True))
 
 
 def build_recent_events(draft: TableDraft) -> RecentEvents:
-    """Return the events since the reader's last move. A report and the last letter leave out the reader's own turn."""
+    """Return the events since the reader's last move, and that move.
+
+    The move is left out if the letter reports on it, if the events begin with the game, and at the end of the game.
+    """
     game, seat = draft.snapshot.game, draft.request.seat
     last_turn = log.find_last_turn(draft.entries, seat)
-    first = min(last_turn.entries | {last_turn.since})
-    described = narration.describe_entries(game, draft.entries[first:], draft.narrator, seat)
+    first_entry = min({last_turn.since} | last_turn.entries)
+    described = narration.describe_entries(game, draft.entries[first_entry:], draft.narrator, seat)
     chapters = [chapter for chapter in described if chapter.seq >= last_turn.since][-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
-    has_own = not (draft.report or from_the_start or draft.kind == "over")
-    own = [sentence for chapter in described if chapter.seq in last_turn.entries for sentence in chapter.sentences]
+    own: list[str] = []
+    if not (draft.report or from_the_start or draft.kind == "over"):
+        own = [sentence for chapter in described if chapter.seq in last_turn.entries for sentence in chapter.sentences]
     return RecentEvents(
-        own=tuple(own[-MAX_OWN_LINES:]) if has_own else (),
+        own=tuple(own[-MAX_OWN_LINES:]),
         sentences=tuple(sentence for chapter in chapters[-SHOWN_ENTRIES:] for sentence in chapter.sentences),
         from_the_start=from_the_start,
         earlier=write_earlier(draft.translator, len(chapters) - SHOWN_ENTRIES),
@@ -232,13 +238,15 @@ def build_footer(draft: TableDraft) -> Footer:
     """Return the foot of a letter from a table."""
     _ = draft.translator.gettext
     row = draft.snapshot.row
-    organiser = draft.organiser  # empty if that is the reader
+    who = draft.organiser  # empty if that is the reader
+    if who:
+        reason = _("You get this letter because %(who)s gave this address a seat at a table of Depesche.", who=who)
+    else:
+        reason = _("You get this letter because you opened a table of Depesche with this address.")
     return Footer(
         receipt=row.head,
         length=row.length,
-        reason=_("You get this letter because %(who)s gave this address a seat at a table of Depesche.", who=organiser)
-        if organiser
-        else _("You get this letter because you opened a table of Depesche with this address."),
+        reason=reason,
         settings_link=f"{draft.addresses.settings}?table={draft.request.table}",
     )
 
@@ -278,7 +286,9 @@ def _build_line(draft: TableDraft, line: LineResult) -> AnsweredLine:
 
 def _find_hint(draft: TableDraft, line: LineResult) -> tuple[str, ...]:
     """Return the moves of the hint that a line asked for; nothing if it asked for none, or if the game went on."""
-    return () if line.hint is None else tuple(map(str, hints.answer(draft.app, line.hint, process_pool.run)))
+    if line.hint is None:
+        return ()
+    return tuple(map(str, hints.answer(draft.app, line.hint, process_pool.run)))
 
 
 def _write_outcome(draft: TableDraft, line: LineResult, hint_length: int) -> str:

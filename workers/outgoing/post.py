@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from email.message import EmailMessage
-from itertools import takewhile
 from typing import Any
 
 import structlog
@@ -33,13 +32,7 @@ from workers.jobs import StepResult, empty_queue, log_missing_game
 from workers.outgoing import digest, emails, personal_letters, table_letters
 from workers.outgoing.emails import Envelope
 from workers.outgoing.letter import LetterRequest
-from workers.outgoing.owed import (
-    LETTER_KINDS,
-    TURN,
-    OwedNotice,
-    find_end_of_quiet_hours,
-    load_owed,
-)
+from workers.outgoing.owed import LETTER_KINDS, TURN, OwedNotice, find_end_of_quiet_hours, load_owed
 
 log = structlog.get_logger()
 
@@ -141,8 +134,15 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
 
 
 def select_batch(due: Sequence[Any]) -> Sequence[Any]:
-    """Return the letters to lease together. A letter that is slow, or may have killed a process, is leased alone."""
-    together = list(takewhile(lambda row: not count_starts(row.outcome) and row.kind not in SLOW_KINDS, due))
+    """Return the letters to lease together, from the first on.
+
+    A letter that is slow, or may have killed a process, is leased alone.
+    """
+    together: list[Any] = []
+    for row in due:
+        if row.kind in SLOW_KINDS or count_starts(row.outcome) > 0:
+            break
+        together.append(row)
     return together or due[:1]
 
 
@@ -311,8 +311,11 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     """
     if request.table:
         return table_letters.write(app, request)
-    turn = digest.find_only_turn(app, request) if request.kind_name == "digest" else None
-    return table_letters.write(app, turn) if turn else personal_letters.write(app, request)
+    if request.kind_name == "digest":
+        only_turn = digest.find_only_turn(app, request)
+        if only_turn is not None:
+            return table_letters.write(app, only_turn)
+    return personal_letters.write(app, request)
 
 
 def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:

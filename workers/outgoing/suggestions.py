@@ -157,12 +157,15 @@ class MoveWriter:
 
     def _write_word(self, word: str) -> str:
         is_verb = word in self._own.game.verbs or word in self._own.table.verbs
-        return self.write_verb(word) if is_verb else self.write_token(word, others=())
+        return self.write_verb(word) if is_verb else self.write_token(word, choices=())
 
-    def write_token(self, token: str, others: Sequence[str]) -> str:
-        """Return a token; that of a seat is the player's name if no other token in its place is called so."""
+    def write_token(self, token: str, choices: Sequence[str]) -> str:
+        """Return a token in the reader's words; `choices` are all tokens that the menu has in its place.
+
+        That of a seat is the player's name if it means no other of them; without choices it is never a name.
+        """
         name = self._find_name(token)
-        if name and self._is_clear(name, others):
+        if name and self._is_clear(name, choices):
             return name
         if self._is_english:  # tokens are English words, but for bare signs
             forms = self._own.game.tokens.get(token, ()) if _is_bare(token) else ()
@@ -178,15 +181,15 @@ class MoveWriter:
         number = parse_int(parts[2], len(self._own.names))
         return self._own.names[number - 1] if number else None  # tokens number players from 1
 
-    def _is_clear(self, name: str, others: Sequence[str]) -> bool:
-        """Return whether a name means only one of these tokens; a long name or a small word such as “the” does not."""
+    def _is_clear(self, name: str, choices: Sequence[str]) -> bool:
+        """Return whether a name means just one of these tokens; a long name or a small word such as “the” does not."""
         plain = menus.normalize_name(name)
         if plain is None or len(name.split()) > MAX_NAME_WORDS or name.casefold() in self._all.small:
             return False
-        matches = [token for token in others if plain in map(menus.normalize_name, (token, *self._all(token)))]
+        matches = [token for token in choices if plain in map(menus.normalize_name, (token, *self._all(token)))]
         return len(matches) == 1
 
-    def list_lines(self, entry: Choice) -> Iterator[MoveLine]:
+    def iter_lines(self, entry: Choice) -> Iterator[MoveLine]:
         """Yield a line for all options that differ only in their last word: `move A15 A9 · A12`."""
         for stem, group in itertools.groupby(entry.options, key=lambda args: args[:-1]):
             rows = list(group)
@@ -202,8 +205,9 @@ class MoveWriter:
         self, entry: Choice, stem: Sequence[str], options: Sequence[Sequence[str]], has_more: bool
     ) -> MoveLine:
         """Make a line of moves that differ in their last word; the first ones get a link to a mail."""
-        front, others = self._write_line(entry, stem), _list_tokens(entry, len(stem))
-        ends = [self.write_token(args[-1], others) for args in options]
+        front = self._write_line(entry, stem)
+        last_tokens = _list_tokens(entry, len(stem))
+        ends = [self.write_token(args[-1], last_tokens) for args in options]
         links: list[MoveLink] = []
         for end, args in zip(ends, options, strict=True):
             has_mail = len(links) < MAX_MAILED_ENDS
@@ -234,7 +238,7 @@ def _make_verb(entry: MenuEntry, writer: MoveWriter, narrator: Narrator) -> Sugg
     label, verb = narrator.label_verb(entry.verb), writer.write_verb(entry.verb)
     match entry:
         case Choice():
-            lines = tuple(itertools.islice(writer.list_lines(entry), MAX_LINES + 1))
+            lines = tuple(itertools.islice(writer.iter_lines(entry), MAX_LINES + 1))  # the last one only tells of more
             only_move = lines[0].text if len(entry.options) == 1 else ""
             return SuggestedVerb(label, lines[:MAX_LINES], more=len(lines) > MAX_LINES, only_move=only_move)
         case Subset():
