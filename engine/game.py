@@ -190,7 +190,7 @@ def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Outc
 
 
 def _explain_refusal(menu: Menu, move: Move) -> Refused:
-    """Return the refusal of a move that is not on the menu; that of its text says best what may be written instead."""
+    """Return the refusal of a move that is not on the menu; that of a text that cannot be parsed is the best one."""
     if not menu:
         return Refused("It is not your turn: there is nothing for you to do now.")
     try:

@@ -179,7 +179,7 @@ def iter_moves(menu: Menu) -> Iterator[Move]:
 
 
 def count(menu: Menu) -> int:
-    """Return the number of moves on the menu, or more if equal items can be chosen from."""
+    """Return the number of moves on the menu; it is too high where equal items can be chosen from."""
     return sum(entry.count() for entry in menu)
 
 

@@ -260,14 +260,14 @@ def _answer_seal_request(table: Table, seat: int, move: Move) -> tuple[SealAsked
     return SealRefused(seat), False
 
 
-def _end_wait(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, rewind: Rewind) -> TableOutcome:
+def _end_wait(game: Game, table: Table, ends: tuple[Any, ...], chance: Chance, rewind: Rewind) -> TableOutcome:
     """Apply the events that end the wait, and carry out the command that waited."""
     command = table.waiting_command
     assert command
-    after = evolve(game, table, first, rewind)
-    move = Move.parse(command.move or "-")  # without its text, the command is refused
+    after = evolve(game, table, ends, rewind)
+    move = Move.parse(command.move or "-")  # “-”, where its text is not known, is no move and is refused
     outcome = _carry_out(game, after, command.seat, move, chance, rewind)
-    return TableOutcome(outcome.table, (*first, *outcome.events))
+    return TableOutcome(outcome.table, (*ends, *outcome.events))
 
 
 def _check_seat_may_act(table: Table, seat: int) -> None:

@@ -63,12 +63,12 @@ def run_bots() -> None:
 
 
 def _run_job(job: str) -> None:
-    """Work whenever a queue of this job is woken; after some minutes, or a failure, let RQ start the next job."""
+    """Work whenever a queue of this job is woken; after minutes, a failure or a stop, let RQ start the next job."""
     app = get_app()
     until = time.monotonic() + (EMBEDDED_STAY_S if app.settings.redis == EMBEDDED else STAY_S)
     try:
         while not is_stopping():
-            work_once(app, job)
+            work_once(app, job)  # first waits
             if time.monotonic() >= until:
                 return
     finally:

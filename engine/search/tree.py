@@ -381,15 +381,15 @@ class TurnSearch:
     def _find_best(self, state: Any, seat: int, menu: Menu, step: StepKey) -> tuple[Move, Shares]:
         """Return the mover's best move, and the shares of all seats after it."""
         search, seed = self._search, self._search.random.getrandbits(64)
-        if step in self._steps and menus.count(menu) <= MAX_LISTED_MOVES:
-            moves = _select_again(menu, self._steps[step])
-            evaluations = {
-                move: search.evaluate(search.play(state, seat, move, chances.make_from_seed(seed))) for move in moves
-            }
-        else:
+        if step not in self._steps or menus.count(menu) > MAX_LISTED_MOVES:
             evaluations = evaluate_moves(search, state, seat, menu, seed)
             best = sorted(evaluations, key=lambda move: -evaluations[move][seat])[:MOVES_AGAIN]
             self._steps[step] = SearchStep(frozenset(best), frozenset(evaluations))
+        else:
+            moves = _select_again(menu, self._steps[step])  # the best of the first time, and new ones
+            evaluations = {
+                move: search.evaluate(search.play(state, seat, move, chances.make_from_seed(seed))) for move in moves
+            }
         best_move = max(evaluations, key=lambda move: evaluations[move][seat])
         return best_move, evaluations[best_move]
 

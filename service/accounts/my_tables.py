@@ -116,7 +116,10 @@ def _select_tables(person: int) -> Select[Any]:
 
 
 def _belongs_to_person() -> ColumnElement[bool]:
-    """The condition that a seat certainly belongs to its person: a stranger may take one with another's address."""
+    """The condition that a seat certainly belongs to its person: it is proven, or a confirmed organiser invited them.
+
+    Else a stranger may have typed the person's address, to take the seat or to open the table.
+    """
     return or_(seats.c.proven, (seats.c.status == "invited") & ~tables.c.awaits_confirmation)
 
 
@@ -252,7 +255,7 @@ def make_feed(app: App, db: Connection, reader: FeedReader, own_url: str) -> Fee
 
 
 def _load_beginnings(db: Connection, turns: Sequence[MyTable]) -> dict[str, int]:
-    """Return when each of these turns began, by table."""
+    """Return when each of these turns began, by table: the time of the entry that began it."""
     places = [(turn.table, turn.turn) for turn in turns if turn.turn is not None]
     return {row.table: snapshots.parse_entry_time(row.body) for row in queries.list_entries_at(db, places)}
 

@@ -181,6 +181,7 @@ def is_host_link(app: App, token: str) -> bool:
 
 
 def _get_link_number(connection: Connection) -> int:
+    """Return the number of the host's link; each new link has the next number, and ends the one before."""
     return int(queries.get_facts(connection, [LINK_FACT]).get(LINK_FACT, 0))
 
 

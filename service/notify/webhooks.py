@@ -340,8 +340,8 @@ def _build_gotify(target: Target, message: HookMessage, _: int) -> HookRequest:
 
 def _build_telegram(target: Target, message: HookMessage, _: int) -> HookRequest:
     """Build a message of a Telegram bot: the address is the chat, the secret the bot's token."""
-    content: dict[str, Any] = {"chat_id": target.address, "text": _write_text(message)}
-    content["link_preview_options"] = {"is_disabled": not message.picture, "url": message.picture or message.url}
+    preview = {"url": message.picture, "is_disabled": False} if message.picture else {"is_disabled": True}
+    content = {"chat_id": target.address, "text": _write_text(message), "link_preview_options": preview}
     return _build_json(f"{TELEGRAM}{target.secret}/sendMessage", content)
 
 

@@ -175,7 +175,7 @@ def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | Non
 
 
 def load_verdict(app: App, submitted: StoredSubmission) -> Verdict | None:
-    """Load the verdict that did not come in time; return None if there is none, but then the row is on the disk.
+    """Load the verdict that did not come in time; None if there is still none: the row is then safe on the disk.
 
     Raise Refused if the row is gone.
     """
@@ -294,10 +294,11 @@ def _make_insert_all() -> Select[Any]:
         .returning(submissions.c.table, submissions.c.seat, submissions.c.key, submissions.c.id)
         .cte("stored")
     )
+    # The insert returns no places, so a join finds them; a move that was stored before has no row here.
     is_same = (
         (stored.c.table == arrivals.c.table) & (stored.c.seat == arrivals.c.seat) & (stored.c.key == arrivals.c.key)
     )
-    # To compute the column NOT_DURABLE sets the option for the transaction.
+    # NOT_DURABLE is selected for its effect alone: computing this column sets the option for the transaction.
     return select(arrivals.c.place, stored.c.table, stored.c.id, NOT_DURABLE).select_from(
         arrivals.join(stored, is_same)
     )

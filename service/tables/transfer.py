@@ -271,8 +271,9 @@ def import_tables(app: App, db: Connection, file: TransferFile) -> None:
     # People are stored in the order of their addresses everywhere, so that two transactions cannot deadlock.
     in_lock_order = sorted((person.address, index) for index, person in enumerate(file.people))
     persons = {index: _import_person(db, file.people[index], app.now()) for _, index in in_lock_order}
+    seconds_on_the_way = app.now() - file.at  # by which deadlines move
     for one in file.tables:
-        _import_table(app, db, one, persons, app.now() - file.at)
+        _import_table(app, db, one, persons, seconds_on_the_way)
 
 
 def _make_room(db: Connection, whole: Export) -> None:
@@ -335,26 +336,26 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
             queries.owe_letter(db, name, len(bodies) - 1, OwedLetter(seat, "rehoused", app.now()))
 
 
-def _make_table_row(app: App, one: TransferredTable, position: Table) -> dict[str, Any]:
-    """Make the row of a table that comes from another server: `one` is what was exported, `position` its last one."""
-    whole = one.log
+def _make_table_row(app: App, came: TransferredTable, position: Table) -> dict[str, Any]:
+    """Make the row of a table that comes from another server; `position` is that after its last entry."""
+    log = came.log
     return {
-        "id": whole.table,
-        "game": whole.game,
+        "id": log.table,
+        "game": log.game,
         "edition": position.edition,
         "seats": len(position.seats),
-        "seed": bytes.fromhex(whole.seed or ""),
-        "commitment": whole.commitment,
+        "seed": bytes.fromhex(log.seed or ""),
+        "commitment": log.commitment,
         "phase": position.phase,
         "length": position.length,
-        "head": whole.head,
-        "pace": one.pace,
-        "spectator_link": hash_token(app.links.make_watch_token(whole.table)),
-        "allows_spectators": one.allows_spectators,
-        "opened_at": one.opened_at,
-        "moved_at": one.moved_at,
-        "ended_at": one.ended_at,
-        "draws_at": one.draws_at,
+        "head": log.head,
+        "pace": came.pace,
+        "spectator_link": hash_token(app.links.make_watch_token(log.table)),
+        "allows_spectators": came.allows_spectators,
+        "opened_at": came.opened_at,
+        "moved_at": came.moved_at,
+        "ended_at": came.ended_at,
+        "draws_at": came.draws_at,
     }
 
 

@@ -138,7 +138,7 @@ def ask_to_confirm(token: str) -> Response:
 
 @account.post("/confirm/<token>")
 def confirm(token: str) -> Response:
-    """Confirm the seat that the form names, which sends the letters that waited for that, or refuse it."""
+    """Confirm the seat that the form names, and send the letters that waited; or refuse it, if the form says so."""
     app = get_app()
     with app.store.reading() as db:
         person, address = addresses.find_claimed_person(app, db, token)

@@ -122,7 +122,7 @@ class OrderPlanner(Struct, frozen=True):
             yield PlanButton(_say(CHANGE), url_for("whatif.show", link=self.link, number=number))
         if index > 0:
             yield self._make_branch_button(BRANCH_EARLIER, number)
-        if index < len(orders_of_branches) - 1:  # it is later once the next one is earlier
+        if index < len(orders_of_branches) - 1:  # to try this one later, the next one is moved before it
             yield self._make_branch_button(BRANCH_LATER, orders_of_branches[index + 1].number)
 
     def _list_target_buttons(

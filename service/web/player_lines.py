@@ -179,6 +179,6 @@ def _find_settings_address(seat: SeatRow, signed_in: SignedIn | None) -> str:
 
 
 def has_other_player(place: Place, table: Snapshot) -> bool:
-    """Return whether a person, with an address or without one, has a seat other than the reader's."""
+    """Return whether any seat but the reader's has a person, be it one with an address or without."""
     others = [row for row in table.seats if row.seat != place.seat]
     return any(row.person is not None or table.position.seats[row.seat].has_player for row in others)

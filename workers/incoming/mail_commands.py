@@ -177,7 +177,7 @@ def _parse_vacation(rest: list[str]) -> Command | None:
 
 
 def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command | None:
-    """Return which letters are wanted, or a refusal for one unknown word or none; None if more words are talk."""
+    """Return which letters are wanted, or a refusal for no word or one unknown one; None if several words are talk."""
     name = menus.normalize_name(" ".join(rest))
     for mode in MODES:
         if name and name in map(menus.normalize_name, (mode, *words.table.tokens.get(mode, ()))):

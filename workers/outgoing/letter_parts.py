@@ -122,7 +122,7 @@ def build_table_section(draft: TableDraft) -> TableSection:
     """Return the news of the table, which all letters have."""
     request = draft.request
     links = build_links(draft)
-    scene = None if draft.kind == "talk" else draft.scene
+    shown_scene = None if draft.kind == "talk" else draft.scene  # a letter about talk shows neither events nor board
     return TableSection(
         title=draft.title,
         links=links,
@@ -131,9 +131,9 @@ def build_table_section(draft: TableDraft) -> TableSection:
         players=draft.scene.players if draft.scene else list_players(draft.snapshot.names),
         notice=draft.translator.translate(Sentence.load(request.sentence)) if request.sentence else "",
         result=build_result(draft),
-        events=build_recent_events(draft) if scene else None,
+        events=build_recent_events(draft) if shown_scene else None,
         talk=draft.remarks,
-        board=build_board(draft, scene) if scene else None,
+        board=build_board(draft, shown_scene) if shown_scene else None,
         commands="" if draft.kind == "talk" else write_commands(draft),
         say=draft.writer.say,
     )

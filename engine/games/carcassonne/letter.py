@@ -113,8 +113,8 @@ def lay_out_letter(view: Any, extent: Sequence[int], has_hand: bool, has_turns: 
     head = hand_y + (hand_height + HAND_GAP if has_hand else 0)
     named = tuple(dict.fromkeys(kind for supply in view.supply for kind in supply if kind != "meeple"))
     bottom = head + round((rows * TILE_SIZE + MARGIN_ABOVE) / unit)
-    # The middle of the land is in the middle of its part of the picture.
-    x = (width - (east - west + 1) * TILE_SIZE) / 2 - west * TILE_SIZE + TILE_SIZE / 2
+    # Where the middle of cell 0,0 is, if the middle of the land is in the middle of its part of the picture.
+    x = width / 2 - (west + east) * (TILE_SIZE / 2)
     y = (head + bottom) * unit / 2 - (north + south) * (TILE_SIZE / 2)
     return LetterLayout(
         width=width,

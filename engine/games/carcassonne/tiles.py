@@ -82,7 +82,7 @@ class Piece(Struct, frozen=True, eq=False):
     * `side_indexes` has for each side the indexes of the segments along it, clockwise; `outside_indexes` has them in
       the order in which the neighbour sees them.
     * `codes` is for each side the number that it adds to the surroundings of the cell beyond it.
-    * `built_segments` are the roads, cities and places of boxes, each with its index and the number of its open ends;
+    * `built_segments` are the roads, cities and places of boxes, each with its index and open ends (a tunnel is one);
       `fields` are the indexes of the fields, each with the cities that it touches; `enclosed_indexes` are those of the
       cloister and garden.
     * A tile `has_shared_side` if two cities or two fields reach the same side. A tile that `closes` ends all that it
@@ -167,14 +167,14 @@ def _make_piece(row: dict[str, Any], turn: int) -> Piece:
     rivers = tuple(rotate_sides(word, turn) for word in row.get("rivers", ()))
     kinds = [_find_side_kind(segments, rivers, side) for side in range(4)]
     edges = "".join(EDGES[kind] for kind in kinds)
-    closes = bool(row.get("closes"))
+    closes = bool(row.get("closes"))  # then no segment goes on beyond a side
     along = tuple(() if closes else _list_segments_along(segments, kinds[side], side) for side in range(4))
     return Piece(
         segments=segments,
         edges=edges,
         side_indexes=along,
-        outside_indexes=tuple(tuple(reversed(indexes)) for indexes in along),
-        # A neighbour sees an edge on its opposite side, two sides further.
+        outside_indexes=tuple(tuple(reversed(indexes)) for indexes in along),  # from there it is anticlockwise
+        # A neighbour sees an edge on its opposite side: two sides back, or forth, which is the same.
         codes=tuple(_encode_edge(edge, side - 2) for side, edge in enumerate(edges)),
         rivers=rivers,
         indexes={segment.token: index for index, segment in enumerate(segments)},

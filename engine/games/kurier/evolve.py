@@ -58,8 +58,8 @@ def evolve(state: State, event: Event) -> State:
         case Handed(seat, start, giver, end, taker):
             state = _change_player(state, seat, dispatch=Dispatch(end, taker))
             return replace(state, acted=True, last=((start, giver), (end, taker)))
-        case Departed(_, _, left, _, owed):
-            return replace(state, acted=True, owed=left if owed else None, last=())
+        case Departed(_, _, seat_left_behind, _, is_coin_due):
+            return replace(state, acted=True, owed=seat_left_behind if is_coin_due else None, last=())
         case Delivered(seat, price, inn):
             state = _change_player(state, seat, dispatch=Dispatch(inn, price=price))
             return replace(state, arrivals=(*state.arrivals, seat))

@@ -211,13 +211,14 @@ def _compute_turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[fl
 
 
 def _compute_turns_by_turned(counts: tuple[int, ...], missing: int, turns_by_missing: Sequence[float]) -> list[float]:
-    """Return, for each sum turned so far in a turn, how many turns follow it.
+    """Return, for each sum turned so far in a turn, how many further turns are expected.
 
-    `turns_by_missing` has the turns that follow if the turn is ended, by the roubles that are missing then.
+    `missing` are the roubles that are missing when the turn begins. `turns_by_missing` has the turns that are expected
+    after it, by the roubles that are missing then. A njet ends the turn, and what was turned is lost.
     """
     njet, blank, *good = (counts[COINS.index(coin)] for coin in ("njet", "blank", "1", "2", "3"))
     not_blank = sum(counts) - blank  # a blank coin changes nothing but the number of coins
-    turns = [0.0] * (missing + len(good))  # none from the price on
+    turns = [0.0] * (missing + len(good))  # none once nothing is missing
     for turned in reversed(range(missing)):
         going_on = LONGEST_WAIT_TURNS
         if not_blank:  # the average of what follows each coin

@@ -23,7 +23,8 @@ def evolve(state: State, event: Event) -> State:
         case events.RoundBegan():
             return _begin_round(state, event)
         case events.DiceRolled(seat, dice):
-            return replace(state, thrower=seat, roller=(seat + 1) % state.seats, dice=dice)
+            next_roller = (seat + 1) % state.seats
+            return replace(state, thrower=seat, roller=next_roller, dice=dice)
         case events.PaceSet(_, pace):
             return replace(state, pace=pace)
         case events.Chose(seat, number, card):

@@ -76,7 +76,10 @@ def apply_circus_shown(state: State, event: CircusShown) -> State:
 
 
 def apply_tent_pitched(state: State, event: TentPitched) -> State:
-    """Move the tent, and note that in the part: a message may interrupt it and move the tent again."""
+    """Move the tent, and note in this part of the turn that its circus is done.
+
+    Meanwhile a message may begin a part of its own, in which the tent moves too.
+    """
     return replace(add_note(state, "circus"), tent=event.cell)
 
 

@@ -144,7 +144,7 @@ def apply_citizen_moved(state: State, event: CitizenMoved) -> State:
     """Move the meeple; its owner is asked again while there are more of them in the quarter."""
     citizens = tuple(citizen for citizen in get_citizens(state) if citizen != event.citizen)
     state = replace(state, citizens=citizens, supply=change_supply(state, (event.citizen,), 1))
-    state = add_figure(state, event.figure)
+    state = add_figure(state, event.figure)  # from the supply
     return state if find_citizens(state, event.citizen.seat, event.citizen.segment) else pop_work(state)
 
 

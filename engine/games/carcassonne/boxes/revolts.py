@@ -92,7 +92,7 @@ def apply_figure_protected(state: State, event: FigureProtected) -> State:
 def _make_revolt_note(state: State) -> str:
     """Return the note by which a part remembers that the revolt of its tile is over.
 
-    Another tile follows a tile that fits nowhere; the number of those set aside tells the tiles of one turn apart.
+    A tile that fits nowhere is set aside, and another is drawn in the same turn: their number tells its tiles apart.
     """
     return f"revolt {len(state.aside)}"
 
