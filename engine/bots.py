@@ -76,7 +76,7 @@ def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | N
         events = tables.play(game, table, seat, move, chance).events
     except Refused:  # a faulty game may refuse its own menu; then the seat's player sees why
         return None
-    public = all(log.hear(game, event, None) == event for event in events)
+    public = all(log.hear(game, event, seat=None) == event for event in events)
     return move if public and not chance.draws else None
 
 

@@ -207,6 +207,7 @@ def rank_seats(standing: Sequence[Standing], resigned: Mapping[int, int]) -> tup
     """
 
     def rank(seat: int) -> tuple[int, int, int]:
+        """Return the rank of a seat: seats are compared by the first number, then by the next; the lowest is best."""
         own = standing[seat]
         if seat in resigned:
             return (1, -resigned[seat], 0)

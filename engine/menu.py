@@ -237,7 +237,7 @@ def parse_partial(menu: Menu, words: Sequence[str], spell: Spell = lambda token:
         raise Refused("There is nothing for you to do now.")
     if not words:
         return PartialMove((), tuple(entry.verb for entry in menu), move=None)
-    verb, used = _match_next(words, 0, [entry.verb for entry in menu], spell)
+    verb, used = _match_next(words, start=0, tokens=[entry.verb for entry in menu], spell=spell)
     if verb is None:
         raise Refused(
             "“{said}” is not one of your moves; write one of these: {moves}.",

@@ -177,7 +177,7 @@ def _make_next_moment(moment: ScenarioMoment, outcome: Outcome) -> ScenarioMomen
 def _make_source(title: str) -> chances.Source:
     """Return a source for draws that are not rigged; the same for a scenario every time."""
     key, numbers = chances.derive_key(title.encode(), ()), itertools.count()
-    return lambda label, faces, _: chances.compute_draw(key, 0, next(numbers), len(faces))
+    return lambda label, faces, _: chances.compute_draw(key, entry=0, index=next(numbers), size=len(faces))
 
 
 def _find(name: str) -> Game:

@@ -33,9 +33,9 @@ class Level(Struct, frozen=True):
 
 
 LEVELS: dict[str, Level] = {
-    "easy": Level(0, 1.0, noise=1.1),
-    "normal": Level(0, 1.0, miss_rate=0.15),
-    "strong": Level(4_000, 1.5),
+    "easy": Level(evaluations=0, seconds=1.0, noise=1.1),
+    "normal": Level(evaluations=0, seconds=1.0, miss_rate=0.15),
+    "strong": Level(evaluations=4_000, seconds=1.5),
 }
 
 FIRST_EVALUATIONS, MAX_DEALS = 32, 10  # if there are few moves, each is evaluated in several deals
@@ -72,8 +72,9 @@ def choose_move(
     search = Search(game, state, seat, level.evaluations, level.seconds, seed)
     ranking = rank_moves(search, seat, menu)
     ranking = [ranked for ranked in ranking if ranked.move not in avoid] or ranking
-    if ranking[0].share >= CERTAIN:
-        return ranking[0].move
+    best = ranking[0]
+    if best.share >= CERTAIN:
+        return best.move
     if level.noise or level.miss_rate:
         considered = _overlook(ranking, level.miss_rate, search.random)
         return _choose_safe(search, seat, _misjudge(considered, level.noise, search.random), ranking)
@@ -137,7 +138,8 @@ def _overlook(ranking: list[RankedMove], miss_rate: float, random: Random) -> li
 
 def _misjudge(ranking: list[RankedMove], noise: float, random: Random) -> list[RankedMove]:
     """Sort the moves again with errors, in proportion to the difference between a good and a middling move."""
-    spread = max(ranking[0].share - ranking[len(ranking) // 2].share, MIN_SPREAD)
+    best, middling = ranking[0], ranking[len(ranking) // 2]
+    spread = max(best.share - middling.share, MIN_SPREAD)
     return sorted(ranking, key=lambda ranked: -ranked.share - random.gauss(0, noise * spread))
 
 
@@ -146,12 +148,13 @@ def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking
 
     The moves of `misjudged` come first, those of `ranking` next; if none of them is safe, only debts are avoided.
     """
-    hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= SAFE_PART * misjudged[0].share]
+    favourite = misjudged[0]
+    hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= SAFE_PART * favourite.share]
     for ranked in (*hopeful, *ranking[:CHECKED_MOVES]):
         after = _play_without_debt(search, seat, ranked.move, search.make_chance(), search.make_chance())
         if after is not None and not _loses_at_once(search, after, seat):
             return ranked.move
-    return _choose_without_debt(search, seat, [misjudged[0], *ranking])
+    return _choose_without_debt(search, seat, [favourite, *ranking])
 
 
 def _choose_without_debt(search: Search, seat: int, ranking: list[RankedMove]) -> Move:

@@ -141,7 +141,7 @@ def evolve(state: State, event: Event) -> State:
         case Captured(seat):
             return _capture(state, seat)
         case Fell(seat):
-            return replace(state, out=_set_item(state.out, seat, True))
+            return replace(state, out=_set_item(state.out, seat, item=True))
         case Passed(seat):
             return _pass(state, seat)
         case RoundWon(seat):
@@ -208,7 +208,7 @@ def _move(state: State, event: Moved) -> State:
         seen={**state.seen, position_hash: repeated},
         repeated=repeated,
         moved=True,
-        opened=_set_item(state.opened, event.seat, True),
+        opened=_set_item(state.opened, event.seat, item=True),
         nearest=_set_item(state.nearest, event.seat, distance) if nearer else state.nearest,
         quiet=0 if nearer else state.quiet + 1,
         last=(event.start, event.end),
@@ -222,7 +222,7 @@ def _capture(state: State, seat: int) -> State:
 
 def _pass(state: State, seat: int) -> State:
     """Count the pass as the seat's turn (§4.1), and as a turn in which nothing happens (§5.4)."""
-    return replace(state, moved=True, opened=_set_item(state.opened, seat, True), quiet=state.quiet + 1)
+    return replace(state, moved=True, opened=_set_item(state.opened, seat, item=True), quiet=state.quiet + 1)
 
 
 def _hash_position(mark: int, seat: int) -> int:

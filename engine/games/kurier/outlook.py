@@ -199,8 +199,8 @@ def _compute_turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[fl
     fewer = _compute_turns_by_missing(counts, missing - 1)
     guess = fewer[-1] + 1
     for _ in range(MOST_REFINEMENTS):
-        once = 1 + _compute_turns_by_turned(counts, missing, (*fewer, guess))[0]
-        twice = 1 + _compute_turns_by_turned(counts, missing, (*fewer, once))[0]
+        once = _compute_turns(counts, missing, (*fewer, guess))
+        twice = _compute_turns(counts, missing, (*fewer, once))
         if abs(once - guess) < TOLERANCE_TURNS:
             break
         change, next_change = once - guess, twice - once
@@ -208,6 +208,11 @@ def _compute_turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[fl
         all_later_changes = next_change * change / decrease  # each is smaller by the same factor than the one before
         guess = min(once + all_later_changes, LONGEST_WAIT_TURNS)
     return (*fewer, guess)
+
+
+def _compute_turns(counts: tuple[int, ...], missing: int, turns_by_missing: Sequence[float]) -> float:
+    """Return the turns that it takes, the next one included, in which nothing is turned yet."""
+    return 1 + _compute_turns_by_turned(counts, missing, turns_by_missing)[0]
 
 
 def _compute_turns_by_turned(counts: tuple[int, ...], missing: int, turns_by_missing: Sequence[float]) -> list[float]:

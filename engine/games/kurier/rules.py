@@ -61,10 +61,12 @@ from engine.games.kurier.state import (
 from engine.menu import Choice, Menu, MenuEntry, Move
 from engine.refusal import Refused
 
+SWAMP = 0  # the number of the first village
+
 
 def offer_deploy(state: State, kinds: tuple[Kind, ...]) -> Menu:
     """§4.1: couriers of these kinds go to a free room in the swamp."""
-    options = tuple((kind, inn) for kind in dict.fromkeys(kinds) for inn in _find_rooms(state, 0, kind))
+    options = tuple((kind, inn) for kind in dict.fromkeys(kinds) for inn in _find_rooms(state, SWAMP, kind))
     return (Choice("deploy", options, rule="4.1"),) if options else ()
 
 

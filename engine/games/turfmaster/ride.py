@@ -175,13 +175,19 @@ def find_reach(start: Field, occupied: Iterable[Field | None], hedges: tuple[int
     blocked, takeoffs = blocked & nearby, _find_takeoffs(hedges) & nearby
     if blocked or takeoffs:
         return _trace_reach(start, blocked, takeoffs, most_points)
-    return _trace_reach(start, 0, 0, MOST_POINTS)  # without obstacles, one cached reach serves for any points
+    return _trace_freely(start)  # one cached reach serves for any points
 
 
 @cache
 def _list_fields_within(start: Field) -> tuple[int, ...]:
     """Return the fields within 0, 1, 2 ... points; obstacles elsewhere play no part in a ride."""
-    return tuple(accumulate(map(_merge_courses, _trace_reach(start, 0, 0, MOST_POINTS).stages), or_))
+    return tuple(accumulate(map(_merge_courses, _trace_freely(start).stages), or_))
+
+
+@cache
+def _trace_freely(start: Field) -> Reach:
+    """Return the reach of a horse without obstacles, with the most points that there are."""
+    return _trace_reach(start, blocked=0, takeoffs=0, most_points=MOST_POINTS)
 
 
 @cache
