@@ -43,11 +43,14 @@ class LRU(Generic[T]):
 
     def get_all(self, keys: Iterable[K]) -> dict[K, T]:
         """Return the cached values of these keys, with one look into the cache; a key without a value is left out."""
+        cached: dict[K, T] = {}
         with self._lock:
-            cached = {key: self._values[key][0] for key in keys if key in self._values}
-            for key in cached:
-                self._values.move_to_end(key)
-            return cached
+            for key in keys:
+                if key in self._values:
+                    self._values.move_to_end(key)
+                    value, _size = self._values[key]
+                    cached[key] = value
+        return cached
 
     def put(self, key: Hashable, value: T, size: int = 1) -> None:
         """Put a value; the values that were not used for longest make room for it."""

@@ -114,6 +114,7 @@ class Metrics:
             self._timer.start()
 
     def _flush_by_timer(self) -> None:
+        """Flush when the timer of `flush_soon` has run out; the next call starts another one."""
         with self._lock:
             self._timer = None
         self.flush()

@@ -34,10 +34,12 @@ Late = Literal["move", "seat", "resign", "skip"]
 class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
     """The agreements of a table besides its rules: time for each move, or a bank of time, or no limit, and more.
 
-    `grace` is the time between a deadline and its effect, `late`: a bot makes this move, takes the seat until its
-    player comes back, or takes it for good; or the move is skipped if the game allows that. After `offer_after` missed
-    deadlines in a row the seat is offered to a substitute. If `automatic`, a move is made for a seat that has no other.
-    With `hints` players may ask for a good move although they play against people.
+    `pace` are the seconds for a move, and `bank` those that a seat has in the whole game, to which each of its turns
+    adds `increment`; without a limit both are 0. `grace` is the time between a deadline and its effect, `late`: a bot
+    makes this move, takes the seat until its player comes back, or takes it for good; or the move is skipped if the
+    game allows that. After `offer_after` missed deadlines in a row the seat is offered to a substitute. If `automatic`,
+    a move is made for a seat that has no other. With `hints` players may ask for a good move although they play against
+    people.
     """
 
     pace: Seconds = 3 * DAY_S

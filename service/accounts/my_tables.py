@@ -183,7 +183,8 @@ def _list_opponents(connection: Connection, person: int) -> tuple[Opponent, ...]
         .order_by(func.count().desc(), func.max(other.c.name))
         .limit(PAGE_ROWS)
     )
-    return tuple(Opponent(*row) for row in connection.execute(counted))
+    rows = connection.execute(counted)
+    return tuple(Opponent(name, games, ahead, behind) for name, games, ahead, behind in rows)
 
 
 class FeedReader(Struct, frozen=True):

@@ -74,11 +74,12 @@ def find_table(db: Connection, recipient: Recipient, table: str) -> TableOfRecip
     if row is None:
         return None
     rows = queries.list_seats(db, table)
-    own = [seat for seat in rows if seat.person == recipient.id]
-    if not own:
+    own_seats = [seat for seat in rows if seat.person == recipient.id]
+    if not own_seats:
         return None
+    first_own, *_others = own_seats
     names = tuple(seat.name for seat in rows if seat.name and seat.person != recipient.id)
-    own_settings = letter_settings.parse_table_settings(own[0].letter_settings)
+    own_settings = letter_settings.parse_table_settings(first_own.letter_settings)
     return TableOfRecipient(table, row.game, catalogue.get_title(row.game), names, own_settings)
 
 

@@ -78,7 +78,7 @@ def print_link(args: argparse.Namespace) -> int:
 
     app = App(settings.load_settings(os.environ))
     app.open()
-    print(f"{app.settings.address}/host/{overview.get_link(app, args.renew)}")
+    print(f"{app.settings.address}/host/{overview.get_link(app, renew=args.renew)}")
     app.close()
     return FINE
 

@@ -164,7 +164,7 @@ def _list_refused_mails(connection: Connection) -> Sequence[Any]:
 LINK_FACT = "host"  # the row with the number of the host's link
 
 
-def get_link(app: App, renew: bool = False) -> str:
+def get_link(app: App, *, renew: bool = False) -> str:
     """Return the token of the host's page; `renew` makes a new one, and the old ones stop working."""
     with app.store.writing() as connection:
         number = _get_link_number(connection)

@@ -185,7 +185,7 @@ def try_out(app: App, target: Target, language: str) -> HookOutcome:
         type="test",
         title=app.settings.sender_name,
         sentence=_("This is a test. Your games will be announced here."),
-        url=make_url(app, ""),
+        url=make_url(app, table=""),
         at=app.now(),
     )
     return send(app, target, message)
@@ -311,7 +311,7 @@ def _build_matrix(target: Target, message: HookMessage, _: int) -> HookRequest:
     path = f"/_matrix/client/v3/rooms/{room}/send/m.room.message/{quote(message.id, safe='')}"
     content = {"msgtype": "m.notice", "body": _write_text(message)}
     headers = {"Authorization": f"Bearer {target.secret}"}
-    return _build_json(f"https://{parts.netloc}{path}", content, headers, "PUT")
+    return _build_json(f"https://{parts.netloc}{path}", content, headers, method="PUT")
 
 
 def _build_ntfy(target: Target, message: HookMessage, _: int) -> HookRequest:

@@ -199,4 +199,13 @@ def _describe_claim(db: Connection, row: Any) -> SeatClaim:
     has_first_link = row.link_number == 0  # a substitute has a later one
     opened = row.awaits_confirmation and organiser_seat == row.seat and has_first_link
     plays_already = any(one.person == row.person and one.proven for one in sitting)
-    return SeatClaim(row.table, row.seat, row.game, organiser, others, row.opened_at, opened, plays_already)
+    return SeatClaim(
+        row.table,
+        row.seat,
+        row.game,
+        organiser,
+        others,
+        at=row.opened_at,
+        opened=opened,
+        plays_already=plays_already,
+    )

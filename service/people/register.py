@@ -21,6 +21,8 @@ from service.store.schema import people, seats
 
 MAX_NAME_CHARS = 40
 MAX_NONCE_CHARS = 40
+# Of Unicode: control, format, surrogate, private use, and not assigned.
+INVISIBLE_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Cn")
 # What a mail program might show as a link: an @, a scheme, “www.”, “evil.com”, numbers as of a machine, or a path.
 LINK = re.compile(
     r"@|://|\b(?:https?|mailto|tel|sms|data|javascript):|www\.|[\w\s]\.[^\W\d_]{2,}|\d\.\d+\.\d|[/\\]\w",
@@ -57,7 +59,7 @@ def clean_name(text: str) -> str:
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not name:
         raise Refused("Please give every player a name.")
-    if any(unicodedata.category(one) in ("Cc", "Cf", "Cs", "Co", "Cn") or one in INVISIBLE_LETTERS for one in name):
+    if any(_is_invisible(letter) for letter in name):
         raise Refused("A name can have letters, digits and spaces, but no control characters.")
     if len(name) > MAX_NAME_CHARS:
         raise Refused(
@@ -67,6 +69,10 @@ def clean_name(text: str) -> str:
         raise Refused("A name is no address and no link, and does not mix alphabets; please write it plainly.")
     refuse_reserved(name)
     return name
+
+
+def _is_invisible(letter: str) -> bool:
+    return unicodedata.category(letter) in INVISIBLE_CATEGORIES or letter in INVISIBLE_LETTERS
 
 
 def is_name(name: str) -> bool:

@@ -140,7 +140,7 @@ def fetch(db: Connection, statement: Select[Any], values: Mapping[str, Any]) -> 
 
 def _convert_error(db: Connection, text: str, error: Any) -> DBAPIError:
     """Make SQLAlchemy's error of a driver's error; a connection that is lost is not used again."""
-    is_lost = db.dialect.is_disconnect(error, db.connection.dbapi_connection, None)
+    is_lost = db.dialect.is_disconnect(error, db.connection.dbapi_connection, cursor=None)
     if is_lost:
         db.invalidate(error)
     driver_error = db.dialect.loaded_dbapi.Error

@@ -111,7 +111,7 @@ def find_place(db: Connection, link: str) -> Place:
         return Place(row.table, row.seat, link)
     table = _find_gallery_table(db, link) or _find_watched_table(db, link)
     if table:
-        return Place(table, None, link)
+        return Place(table, seat=None, link=link)
     if link.startswith(GALLERY_PREFIX):
         raise Unknown("This game is not shown in the gallery any more; please choose another one there.")
     raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")

@@ -96,7 +96,8 @@ def is_proven(app: App, db: Connection, person: int, visit: str) -> bool:
 def owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
     """Owe a letter with the link; an unproven address gets only a question whether it is right."""
     if locked.seats[seat].proven:
-        queries.owe_letter(locked.flush(), locked.row.id, 0, OwedLetter(seat, "invitation", locked.now))
+        invitation = OwedLetter(seat, "invitation", due_at=locked.now)
+        queries.owe_letter(locked.flush(), locked.row.id, seq=0, letter=invitation)
     else:
         queries.owe_personal_letter(locked.flush(), person, f"confirm/{locked.row.id}", locked.now)
 
@@ -108,7 +109,7 @@ def fill_with_bots(app: App, link: str) -> None:
         for seat in [one for one in work.locked.seats if one.status == FREE]:
             name = _find_bot_name(work.locked.seats)
             locked = change_seat(work.locked, seat.seat, name=name, status="bot")
-            work.locked = seat_commands.seat_bot(locked, seat.seat, "bot")
+            work.locked = seat_commands.seat_bot(locked, seat.seat, nonce="bot")
 
 
 def _lock_as_organiser(app: App, batch: Batch, link: str) -> LockedTable:
@@ -270,7 +271,7 @@ def _list_guests(db: Connection, table: Snapshot, own: int) -> list[Invitee]:
 def _invite_again(seat: SeatRow, address: str) -> Invitee:
     """Return this player as a guest; a player without an address cannot be invited, and leaves a free seat."""
     if seat.status != "bot" and not address:
-        return Invitee("", who="anybody")
+        return Invitee(name="", who="anybody")
     return Invitee(seat.name, address, level=cast(Strength, seat.level))
 
 

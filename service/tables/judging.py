@@ -112,8 +112,9 @@ def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTab
         with locked.batch.savepoint():
             after = carry_out(locked, command)
     except Refused as refused:
-        return Verdict(False, Sentence.from_refusal(refused), refused.rule), locked
-    return Verdict(True, seq=length if after.position.length > length else None), after
+        return Verdict(accepted=False, why=Sentence.from_refusal(refused), rule=refused.rule), locked
+    has_new_entry = after.position.length > length
+    return Verdict(accepted=True, seq=length if has_new_entry else None), after
 
 
 def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:

@@ -56,11 +56,12 @@ class LobbyParts(Struct, frozen=True):
     app: App
 
     def load(self, db: Connection) -> Fingerprint:
-        return queries.fetch(db, _select_fingerprint(tuple(catalogue.find_all())), _make_times(self.app))
+        """Load the rows of all tables in the lobby and of their seats."""
+        return queries.fetch(db, _select_lobby_rows(tuple(catalogue.find_all())), _make_times(self.app))
 
 
 @functools.cache
-def _select_fingerprint(games: tuple[str, ...]) -> Select[Any]:
+def _select_lobby_rows(games: tuple[str, ...]) -> Select[Any]:
     """Make the statement for what the lobby shows; it is cached for these games, which are those installed."""
     open_tables = _select_ids(OPEN_TABLES, tables.c.opened_at, games)
     watched_tables = _select_ids(WATCHED_TABLES, tables.c.moved_at, games)

@@ -190,7 +190,7 @@ def check_guests(invited: Sequence[Invitee]) -> tuple[Invitee, ...]:
 def _clean(guest: Invitee) -> Invitee:
     """Return the guest with a clean name and address, and without what does not apply to this kind of guest."""
     if guest.status == "open":
-        return Invitee("", who="anybody")
+        return Invitee(name="", who="anybody")
     if guest.status == "bot":
         level: Strength = "" if guest.level == "normal" else guest.level
         return Invitee(register.clean_name(guest.name), who="bot", level=level)
@@ -229,7 +229,7 @@ def _create(app: App, batch: Batch, new: NewTable) -> str:
     db = batch.flush()
     if awaits_confirmation and organiser is not None:
         queries.owe_personal_letter(db, organiser, f"confirm/{table}", at)
-    elif proven or app.settings.smtp == EMBEDDED:  # so it was the organiser who typed this address
+    elif proven or app.settings.smtp == EMBEDDED:  # the organiser typed this address, and needs no invitation
         queries.cancel_own_invitation(db, table)
     return table
 
@@ -300,7 +300,7 @@ def _make_seat_row(app: App, table: str, number: int, new: NewTable, owners: Map
         "name": guest.name,
         "status": guest.status,
         "level": guest.level,
-        "link": hash_token(app.links.make_seat_token(table, number, 0)),
+        "link": hash_token(app.links.make_seat_token(table, seat=number, number=0)),
         "link_number": 0,
         "proven": owner is not None and (is_signed_in or not app.settings.confirms),
     }

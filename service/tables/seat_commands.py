@@ -40,9 +40,9 @@ def restart_deadline(locked: LockedTable, seat: int) -> None:
     """Compute the deadline and the reminder of a seat again, by its player's calendar of now."""
     row = locked.seats[seat]
     reminder = locked.settings.reminder
-    update = locked_table.compute_new_deadline(row, locked.position, locked.clock, reminder, locked.now)
-    if update is not None:
-        queries.update_seat(locked.flush(), locked.row.id, update)
+    changed = locked_table.compute_new_deadline(row, locked.position, locked.clock, reminder, locked.now)
+    if changed is not None:
+        queries.update_seat(locked.flush(), locked.row.id, changed)
 
 
 def announce_vacations(locked: LockedTable, seat: int) -> LockedTable:
@@ -62,7 +62,8 @@ def take_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
     letter_settings.add_vacation(locked.flush(), person, span, _find_today(locked, row), locked.settings.vacation)
     if span in locked.position.seats[seat].vacations:
         return locked  # so submissions from table to table come to an end
-    locked = _submit_at_other_tables(locked, person, f"vacation {span[0]} {span[1]}")
+    first, last = span
+    locked = _submit_at_other_tables(locked, person, f"vacation {first} {last}")
     return _append_vacation(locked, seat, span)
 
 

@@ -97,8 +97,8 @@ def _owe_letters(connection: Connection, table: str, speaker: int, number: int, 
     for row in connection.execute(listeners).all():
         by_mail = letter_settings.merge_settings(row.player_letter_settings, row.letter_settings).talk
         if row.seat not in owed and (by_mail or row.has_channel):
-            letter = OwedLetter(row.seat, f"{TALK_LETTER}/{number}", at + TALK_DELAY_S)
-            queries.owe_letter(connection, table, 0, letter)  # under entry 0: a remark belongs to no entry
+            letter = OwedLetter(row.seat, f"{TALK_LETTER}/{number}", due_at=at + TALK_DELAY_S)
+            queries.owe_letter(connection, table, seq=0, letter=letter)  # a remark belongs to no entry
 
 
 def list_newest(connection: Connection, table: str) -> list[Remark]:
@@ -115,7 +115,7 @@ def list_since(connection: Connection, table: str, seat: int, at: int) -> list[R
 
 def list_unsent(connection: Connection, table: str, seat: int) -> list[Remark]:
     """Return the remarks of others since this seat's last letter, for the next one."""
-    remarks = list_since(connection, table, seat, 0)
+    remarks = list_since(connection, table, seat, at=0)
     if not remarks:
         return []
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.outcome == "sent")

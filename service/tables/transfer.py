@@ -329,7 +329,7 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
     db.execute(insert(entries), list(queries.make_entry_rows(name, whole, bodies)))
     for seat, exported in enumerate(one.seats):
         _store_former_link(db, name, seat, exported.link)
-    _store_former_link(db, name, None, one.spectator_link)
+    _store_former_link(db, name, seat=None, link=one.spectator_link)
     _import_rows(db, one)
     for seat, exported in enumerate(one.seats):
         if exported.person is not None:

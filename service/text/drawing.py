@@ -294,9 +294,16 @@ def _encode_png(image: Image.Image) -> bytes:
     )
 
 
+def get_view_box(svg: str) -> tuple[float, ...]:
+    """Return the left, top, width and height of a drawing, in its own units."""
+    match = VIEW_BOX.search(svg)
+    assert match
+    return tuple(map(float, match[1].split()))
+
+
 def measure_picture(svg: str) -> tuple[int, int]:
     """Return the width and height in pixels of the picture that `paint_picture` makes of an SVG."""
-    _, _, box_width, box_height = map(float, VIEW_BOX.findall(svg)[0].split())
+    _, _, box_width, box_height = get_view_box(svg)
     return PICTURE_WIDTH, round(box_height * PICTURE_WIDTH / box_width)
 
 
@@ -309,7 +316,7 @@ def paint_picture(svg: str) -> Image.Image:
 
     definitions = {match[1]: match[0] for match in DEFINITION.finditer(svg)}
     head, body = _split_svg(svg)
-    x, y, box_width, box_height = map(float, VIEW_BOX.findall(head)[0].split())
+    x, y, box_width, box_height = get_view_box(head)
     scale = PICTURE_WIDTH / box_width
     paper = PAPER.search(body)
     painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), paper[1] if paper else "#ffffff")

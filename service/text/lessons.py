@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from random import Random
@@ -29,7 +28,6 @@ from service.text.narration import Narrator
 
 FIRST_ENTRY_AT, PAUSE_S = 1_700_000_000, 60  # made-up times of a sample's entries
 NAMES = ("Anna", "Bruno", "Clara", "David", "Emma", "Felix", "Greta", "Hugo")
-VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
 
 
 class Sample:
@@ -67,7 +65,7 @@ def make_export(
 
     `reveal` includes the seed and every entry, otherwise the seat, or a spectator (None), sees its own part.
     """
-    exported_entries = tuple(_export_entry(game, entry, seed, reveal, seat) for entry in entries)
+    exported_entries = tuple(_export_entry(game, entry, seed, reveal=reveal, seat=seat) for entry in entries)
     return Export(
         table=name,
         game=game.META.name,
@@ -80,7 +78,7 @@ def make_export(
     )
 
 
-def _export_entry(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> ExportedEntry:
+def _export_entry(game: Game, entry: Entry[Any], seed: bytes, *, reveal: bool, seat: int | None) -> ExportedEntry:
     """Export an entry: complete with `reveal`, otherwise as this seat, or a spectator, may know it."""
     body = canonical_json.encode(entry)
     digest = log.compute_digest(seed, entry.seq, body)
@@ -169,19 +167,12 @@ def _describe_picture(name: str, example: str, language: str, when: str) -> Exam
     """Describe the picture `before` the moves of an example, or `after` them."""
     scenario, positions = load_scenario(name, example), play_scenario(name, example)
     moment = positions[scenario.picture.since] if when == "before" else positions[-1]
-    box = scenario.picture.box or _get_view_box(draw_picture(name, example, language, when))
+    box = scenario.picture.box or drawing.get_view_box(draw_picture(name, example, language, when))
     narrator = Narrator(moment.game, NAMES[: moment.seats], language)
     address = f"/rules/{name}/{language}/{example}-{when}.svg"
     alt = narrator.describe_board(moment.game.view(moment.state, scenario.picture.seat))
     _, _, width, height = box
     return ExamplePicture(address, width, height, alt)
-
-
-def _get_view_box(svg: str) -> tuple[float, ...]:
-    """Return the left, top, width and height of a drawing."""
-    match = VIEW_BOX.search(svg)
-    assert match
-    return tuple(map(float, match[1].split()))
 
 
 @functools.lru_cache(maxsize=64)
@@ -236,7 +227,7 @@ def describe_steps(scenario: Scenario, positions: tuple[ScenarioMoment, ...], la
             refusal = describe_refusal(moment, language)
             yield ExampleStep(name, move, news=(refusal,), refused=True, rule=moment.refusal.rule)
         else:
-            yield ExampleStep(name, move, news=describe_news(moment, narrator, None), refused=False)
+            yield ExampleStep(name, move, news=describe_news(moment, narrator, seat=None), refused=False)
 
 
 def describe_news(moment: ScenarioMoment, narrator: Narrator, seat: int | None) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def find_receipts(path: Path) -> Iterator[Receipt]:
     elif MAIL.match(raw.replace(b"\r\n", b"\n")):
         yield from _find_in_letter(message_from_bytes(raw, policy=default), str(path))
     else:
-        yield from _find_in_text(raw.decode(errors="replace"), str(path), "")
+        yield from _find_in_text(raw.decode(errors="replace"), str(path), table="")
 
 
 def _find_in_letter(letter: EmailMessage, source: str) -> Iterator[Receipt]:

@@ -154,7 +154,8 @@ def parse_manuscript(text: str) -> Manuscript:
             lines.append(line)
         elif not line.startswith("# "):  # the title of the book is not part of its preface
             preface.append(line)
-    return Manuscript("\n".join(preface), tuple(_make_section(*one) for one in sections), rulings)
+    made = tuple(_make_section(heading, lines) for heading, lines in sections)
+    return Manuscript("\n".join(preface), made, rulings)
 
 
 def _make_section(heading: re.Match[str], lines: Sequence[str]) -> Section:
@@ -281,18 +282,20 @@ def _is_safe_link(url: str) -> bool:
 
 
 def _make_link(address: str, inner: Token) -> tuple[Token, Token, Token]:
-    return _make_token("link_open", "a", 1, attrs={"href": address}), inner, _make_token("link_close", "a", -1)
+    begin = _make_token("link_open", "a", nesting=1, attrs={"href": address})
+    return begin, inner, _make_token("link_close", "a", nesting=-1)
 
 
 def _make_sign(code: str) -> tuple[Token, Token, Token]:
-    return _make_token("sup_open", "sup", 1), _make_text(code), _make_token("sup_close", "sup", -1)
+    return _make_token("sup_open", "sup", nesting=1), _make_text(code), _make_token("sup_close", "sup", nesting=-1)
 
 
 def _make_text(text: str) -> Token:
-    return _make_token("text", "", 0, content=text)
+    return _make_token("text", tag="", nesting=0, content=text)
 
 
 def _make_token(kind: str, tag: str, nesting: Literal[-1, 0, 1], **others: Any) -> Token:
+    """Make a token of markdown-it; its `nesting` is 1 for the begin of an element, -1 for the end, and 0 for a text."""
     from markdown_it.token import Token
 
     return Token(kind, tag, nesting, **others)

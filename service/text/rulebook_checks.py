@@ -65,7 +65,9 @@ def load_checked_digests(name: str) -> dict[str, dict[str, str]]:
 def record_check(name: str, language: str) -> None:
     """Record that the translation has been checked against the English as it is now."""
     digests = load_checked_digests(name) | {language: compute_digests(load_manuscript(name, SOURCE))}
-    _get_digests_path(name).write_text("\n".join(_format_table(*one) for one in sorted(digests.items())), "utf-8")
+    by_language = sorted(digests.items())
+    text = "\n".join(_format_table(one_language, of_sections) for one_language, of_sections in by_language)
+    _get_digests_path(name).write_text(text, "utf-8")
 
 
 def _format_table(language: str, digests: Mapping[str, str]) -> str:

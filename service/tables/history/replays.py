@@ -131,7 +131,10 @@ class Archive:
             return replace(export_log(db, row), entries=whole_entries, seed=row.seed.hex())
 
     def import_(self, export: Export) -> str:
-        """Audit and store the log of a finished table; return the table's name."""
+        """Audit and store the log of a finished table; return the table's name.
+
+        Raise Refused if the log is not sound, or if the table is stored here already.
+        """
         refuse_unsound_log(export)
         game = catalogue.find(export.game, export.edition)
         bodies = [canonical_json.encode(exported.entry) for exported in export.entries]
@@ -174,7 +177,7 @@ class Archive:
 
     def _make_seat_row(self, table: str, seat: int) -> dict[str, Any]:
         """Make the row of a seat, whose player the log does not name."""
-        link = hash_token(self._links.make_seat_token(table, seat, 0))
+        link = hash_token(self._links.make_seat_token(table, seat, number=0))
         return {
             "table": table,
             "seat": seat,
