@@ -190,9 +190,11 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
     flask_app.after_request(set_limit_headers)
 
     def limit_views(views: Sequence[str], times: int, period_s: int, key: Callable[[], str] = name_visitor) -> None:
-        rule = Limit(views[0], times, period_s)  # all these views are counted together, under the name of the first
+        """Limit how often these views together are called by each visitor, or with each `key` of a request."""
+        first_view = views[0]
+        limit = Limit(first_view, times, period_s)
         for view in views:
-            flask_app.view_functions[view] = limit_view(limits, rule, key, flask_app.view_functions[view])
+            flask_app.view_functions[view] = limit_view(limits, limit, key, flask_app.view_functions[view])
 
     limit_views(OPENING_VIEWS, app.settings.opens_per_hour, HOUR_S)
     moves_per_minute = app.settings.moves_per_minute

@@ -193,7 +193,7 @@ def number_spots(drawing: str, spots: Sequence[str]) -> str:
     numbers = {spot: number for number, spot in enumerate(spots, 1)}
 
     def add_number(match: re.Match[str]) -> str:
-        number = numbers.get(unescape(match[1]))
-        return f'{match[0]} data-mark="{number}"' if number else match[0]
+        attribute, spot = match[0], unescape(match[1])
+        return f'{attribute} data-mark="{numbers[spot]}"' if spot in numbers else attribute
 
     return TOKEN.sub(add_number, drawing)

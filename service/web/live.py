@@ -151,10 +151,10 @@ class Live:
     def _make_room(self, client: str) -> bool:
         """End the oldest page of the client that has the most; return False if no client has more than this one."""
         counts = {name: len(pages) for name, pages in self._clients.items()}
-        most = max(counts, key=lambda name: counts[name], default=client)
-        if counts.get(most, 0) <= counts.get(client, 0):
+        client_with_most = max(counts, key=lambda name: counts[name], default=client)
+        if counts.get(client_with_most, 0) <= counts.get(client, 0):
             return False
-        page = next(iter(self._clients[most]))  # the oldest is the first
+        page = next(iter(self._clients[client_with_most]))  # the oldest is the first
         self._forget(page)
         page.end()
         return True

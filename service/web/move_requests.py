@@ -69,11 +69,11 @@ class MoveRequest(Struct, frozen=True):
 
 
 class MoveRequests:
-    """Answers requests: a usual move by itself, and all others by a WSGI application in threads."""
+    """Answers requests: a usual move by itself, and all others by Flask in threads."""
 
-    def __init__(self, app: App, pages: ThreadedWsgi, limits: RateLimits, limit: Limit) -> None:
+    def __init__(self, app: App, flask_threads: ThreadedWsgi, limits: RateLimits, limit: Limit) -> None:
         self._app = app
-        self._pages = pages
+        self._flask_threads = flask_threads
         self._limits, self._limit = limits, limit
         self._intake = MoveIntake(app)
 
@@ -84,7 +84,7 @@ class MoveRequests:
         """
         request = self._parse(scope, body)
         if request is None:
-            await self._pages.answer(scope, body, send)
+            await self._flask_threads.answer(scope, body, send)
             return
         allowance = await self._count(request)
         failure: Exception | None = None
@@ -97,7 +97,7 @@ class MoveRequests:
             except Exception as error:
                 failure = error
         # Flask does not count the move again, and answers its failure.
-        await self._pages.answer(scope, body, send, {ALLOWANCE: allowance, FAILURE: failure})
+        await self._flask_threads.answer(scope, body, send, {ALLOWANCE: allowance, FAILURE: failure})
 
     def _parse(self, scope: Scope, body: bytes) -> MoveRequest | None:
         """Parse a request that brings a move; return None if it is another one, or an unusual one."""
@@ -127,7 +127,7 @@ class MoveRequests:
         key = hash_token(request.move.link)
         if not self._limits.must_sync(self._limit, key):
             return self._limits.use(self._limit, key)
-        return await self._pages.run(self._limits.use, self._limit, key)
+        return await self._flask_threads.run(self._limits.use, self._limit, key)
 
     async def _store(self, request: MoveRequest) -> StoredSubmission | None:
         """Store the move, or raise the error of the intake.
@@ -155,7 +155,7 @@ class MoveRequests:
         message = await self._app.verdicts.wait_in_loop(stored.number, self._app.settings.verdict_wait)
         verdict = submitting.decode_verdict(message, stored)
         if verdict is None:
-            verdict = await self._pages.run(submitting.load_verdict, self._app, stored)
+            verdict = await self._flask_threads.run(submitting.load_verdict, self._app, stored)
         self._app.metrics.add_duration("verdict_seconds", "page", time.perf_counter() - began)
         return verdict
 

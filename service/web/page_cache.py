@@ -133,7 +133,10 @@ class PageCache:
         What else it shows may have changed: see `check_all`.
         """
         page = self._pages.get(key)
-        return page if page is not None and page.source.since <= self._app.now() < page.source.until else None
+        if page is None:
+            return None
+        are_times_right = page.source.since <= self._app.now() < page.source.until
+        return page if are_times_right else None
 
     def _is_current(self, page: CachedPage) -> bool:
         """Return whether all that the page shows is still the same."""

@@ -45,8 +45,8 @@ class PageRequests:
         self._app = app
         self._cache = cache
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="page check")
-        self._waiting: list[tuple[CachedPage, asyncio.Future[bool]]] = []
-        self._check: asyncio.Task[None] | None = None
+        self._waiting: list[tuple[CachedPage, asyncio.Future[bool]]] = []  # to be checked, with their outcomes
+        self._check: asyncio.Task[None] | None = None  # None while nothing is checked
 
     async def answer(self, scope: Scope, send: Send) -> bool:
         """Answer a request for a cached page that is still right; return False for all others, which Flask answers."""

@@ -106,11 +106,16 @@ class RateLimits:
         return self._add_count is not None and not is_synced
 
     def _find(self, name: str, now: float) -> SharedCounter | None:
-        """Return the counter of this name, or None once its period is over; drop old counters once there are many."""
+        """Return the counter of this name; None if there is none, or if its period is over.
+
+        If there are many counters, drop those whose period is over.
+        """
         if len(self._counters) > MAX_COUNTERS:
             self._counters = {name: one for name, one in self._counters.items() if one.ends_at > now}
         counter = self._counters.get(name)
-        return counter if counter is not None and counter.ends_at > now else None
+        if counter is None or counter.ends_at <= now:
+            return None
+        return counter
 
     def _sync(self, name: str, counter: SharedCounter, period_s: int) -> None:
         """Add what was counted here to the count of all processes, and take over their sum; nothing if Redis fails."""

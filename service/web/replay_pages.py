@@ -249,7 +249,7 @@ def send_board(table: str, *, replica: bool) -> Response:
 
 @functools.lru_cache(maxsize=200)
 def _draw_end(table_id: str, names: tuple[str, ...], in_language: str, replica: bool) -> str:
-    """Draw the last position of a game; it is drawn again if players have changed their `names` meanwhile."""
+    """Draw the last position of a game as spectators see it; draw it again if players have changed their `names`."""
     with get_app().store.reading(replica=replica) as db:
         table = snapshots.load_table(get_app(), db, table_id)
     view = table.game.view(table.position.state, None)

@@ -166,6 +166,7 @@ class WebServer(uvicorn.Server):
     _loop: asyncio.AbstractEventLoop | None = None  # uvicorn sets `should_exit`, which reads it, in its constructor
 
     def __init__(self, application: Any, listener: socket.socket, on_stop: Callable[[], None] = lambda: None) -> None:
+        """Set up uvicorn for an application; `on_stop` is called when it has to stop, before requests are finished."""
         config = uvicorn.Config(
             application,
             http=Connection,
@@ -238,10 +239,10 @@ def list_dated_headers(second: int) -> list[tuple[bytes, bytes]]:
 def create_server(app: App, listener: socket.socket, threads: int) -> WebServer:
     """Create the server of all pages, at the port to which `listener` is bound."""
     live, flask_app = Live(app), wire(app)
-    pages = ThreadedWsgi(flask_app, threads, trust_proxy=bool(app.settings.proxies))
-    requests = MoveRequests(app, pages, flask_app.extensions["limits"], make_move_limit(app))
-    cached = PageRequests(app, flask_app.extensions["pages"])
-    return WebServer(WebApp(requests, cached, live), listener, live.close)
+    flask_threads = ThreadedWsgi(flask_app, threads, trust_proxy=bool(app.settings.proxies))
+    requests = MoveRequests(app, flask_threads, flask_app.extensions["limits"], make_move_limit(app))
+    cached_pages = PageRequests(app, flask_app.extensions["pages"])
+    return WebServer(WebApp(requests, cached_pages, live), listener, live.close)
 
 
 def create_wsgi_server(

@@ -172,15 +172,16 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
     if place.seat is None:
         return None
     seat = table.seats[place.seat]
+    has_sat_down = seat.status == "taken"
     if seat.person is None:
-        plays = seat.status == "taken" and table.position.phase != "over"
-        return AddressNote("none", address="") if plays else None
+        is_running = has_sat_down and table.position.phase != "over"
+        return AddressNote("none", address="") if is_running else None
     if seat.proven:
         return None
     address = register.find_address(db, seat.person)
     if table.row.awaits_confirmation and _is_organiser(place, table):
         return AddressNote("organiser", address)
-    return AddressNote("guest", address) if seat.status == "taken" else None
+    return AddressNote("guest", address) if has_sat_down else None
 
 
 def _make_dice_note(place: Place, table: Snapshot) -> DiceNote | None:

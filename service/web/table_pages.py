@@ -111,7 +111,7 @@ def _find_expiry(now: int, due_at: int | None) -> int:
 
 
 def _load_started(link: str) -> tuple[Place, Snapshot]:
-    """Load the table of a link; raise Unknown if its game has not begun."""
+    """Load the place and the table of a link; raise Unknown if the game has not begun."""
     app = get_app()
     with app.store.reading() as db:
         place = access.find_place(db, link)

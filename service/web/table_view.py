@@ -25,19 +25,10 @@ from service.tables.snapshots import Snapshot
 from service.text import drawing, narration
 from service.text.drawing import Scene, Stage, list_players
 from service.text.narration import Chapter, Narrator
-from service.web import menu_forms
+from service.web import menu_forms, player_lines
 from service.web.current_request import get_app, get_language
 from service.web.menu_forms import Turn, make_turn
-from service.web.player_lines import (
-    OwnTime,
-    PlayerLine,
-    has_other_player,
-    list_planned_words,
-    list_player_lines,
-    load_orders,
-    make_own_time,
-    plan_orders,
-)
+from service.web.player_lines import OwnTime, PlayerLine, list_planned_words, make_own_time, plan_orders
 from service.web.rendering import join_names
 from service.web.result_view import FinalResult, StoryInWords, list_ranks, load_result, load_story
 from service.web.signed_in import find_signed_in
@@ -112,6 +103,7 @@ class RecentChapters(Struct, frozen=True):
 
     @property
     def seqs(self) -> str:
+        """The numbers of these entries, with spaces between."""
         return " ".join(str(chapter.seq) for chapter in (*self.folded, *self.open))
 
 
@@ -148,7 +140,8 @@ class TablePage(Struct, frozen=True):
     @property
     def winners(self) -> tuple[str, ...]:
         """The names of the winners; empty until the game is over."""
-        return tuple(row.player.name for row in self.result.seats if row.rank == 1) if self.result else ()
+        seats = self.result.seats if self.result else ()
+        return tuple(row.player.name for row in seats if row.rank == 1)
 
     @property
     def has_won(self) -> bool:
@@ -190,7 +183,7 @@ def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str
 def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
     """Build the page of a running or finished game for one reader."""
     menu = snapshots.open_menu(table.game, table.position, place.seat)
-    orders, hint = load_orders(db, place, table), _find_hint(db, place, table)
+    orders, hint = player_lines.load_orders(db, place, table), _find_hint(db, place, table)
     scene, narrator = make_scene(place, table, menu, list_planned_words(orders)), make_narrator(place, table)
     board = drawing.draw_staged_board(get_app().caches.staged_boards, (place.table, table.row.length), scene, narrator)
     chosen = _find_chosen_words(menu, hint)
@@ -220,12 +213,12 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         own_time=make_own_time(place, table, signed_in, orders, plan_orders(place, scene, narrator, fields, orders)),
         happened=happened,
         chapters=chapters[:MAX_CHAPTERS],
-        players=list_player_lines(place, table, board.stage),
+        players=player_lines.list_player_lines(place, table, board.stage),
         score_word=narrator.label_score(),
         result=load_result(db, place, table, narrator) if is_over else None,
         story=load_story(db, table) if is_over else None,
         waiting_tables=_list_other_tables(db, place, table, signed_in),
-        can_talk=bool(frame.remarks) or has_other_player(place, table),
+        can_talk=bool(frame.remarks) or player_lines.has_other_player(place, table),
     )
 
 
@@ -245,7 +238,9 @@ def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
 
 
 def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | None:
-    return None if hint is None else HintNote(tuple(menu_forms.describe_move(one, narrator) for one in hint.moves))
+    if hint is None:
+        return None
+    return HintNote(tuple(menu_forms.describe_move(move, narrator) for move in hint.moves))
 
 
 def make_scene(place: Place, table: Snapshot, menu: Menu = (), planned: tuple[str, ...] = ()) -> Scene:
@@ -315,13 +310,15 @@ def _load_chapters(
 
 def _make_recent(chapters: Sequence[Chapter]) -> RecentChapters:
     """Fold all but the last of these chapters if they are many; the opening of the game is shown by itself."""
-    opening = chapters[0] if chapters[0].start else None
-    rest = tuple(chapters[1:] if opening else chapters)
-    folded = len(rest) - LAST_UNFOLDED if len(rest) > MAX_UNFOLDED else 0
-    return RecentChapters(opening, rest[:folded], rest[folded:])
+    first, *others = chapters
+    opening = first if first.start else None
+    rest = tuple(others if opening else chapters)
+    folded_count = len(rest) - LAST_UNFOLDED if len(rest) > MAX_UNFOLDED else 0
+    return RecentChapters(opening, folded=rest[:folded_count], open=rest[folded_count:])
 
 
 def _list_commands(place: Place, table: Snapshot, narrator: Narrator) -> dict[str, str]:
+    """Return the commands of the table that the reader may give now, with the words of their buttons."""
     commands = () if place.seat is None else tables.list_commands(table.position, place.seat)
     return {entry.verb: narrator.label_verb(entry.verb) for entry in commands}
 

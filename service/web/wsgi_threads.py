@@ -146,17 +146,17 @@ def name_network(address: str) -> str:
 
 def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]:
     """Make the WSGI environment of a request; what a proxy would say of its client is left out unless trusted."""
-    server = scope.get("server") or ("localhost", 80)
-    client = scope.get("client") or ("", 0)
+    server_name, server_port = scope.get("server") or ("localhost", 80)
+    client_address, _port = scope.get("client") or ("", 0)
     environ: dict[str, Any] = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
         "PATH_INFO": "/" + unquote_to_bytes(scope["raw_path"]).decode("latin-1").lstrip("/"),
         "QUERY_STRING": scope["query_string"].decode("latin-1"),
         "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
-        "SERVER_NAME": server[0],
-        "SERVER_PORT": str(server[1]),
-        "REMOTE_ADDR": client[0],
+        "SERVER_NAME": server_name,
+        "SERVER_PORT": str(server_port),
+        "REMOTE_ADDR": client_address,
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": scope["scheme"],
         "wsgi.input": io.BytesIO(body),

@@ -50,16 +50,7 @@ from service.web.api.operations import (
     Way,
     make_verdict_answer,
 )
-from service.web.api.requests import (
-    Command,
-    Eyes,
-    Guest,
-    LanguageQuery,
-    Opening,
-    Since,
-    Sitting,
-    Words,
-)
+from service.web.api.requests import Command, Eyes, Guest, LanguageQuery, Opening, Since, Sitting, Words
 from service.web.current_request import get_app, get_language, name_visitor
 
 api = Blueprint("api", __name__, url_prefix=PREFIX)
@@ -184,7 +175,7 @@ def hint(link: str) -> Answer:
     then = [str(move) for move in good_move.then]
     if good_move.move is None:  # the bot is still thinking
         return Answer(Advice(good_move.length, move=None, then=then), 202)
-    return Answer(Advice(good_move.length, str(good_move.move), then))
+    return Answer(Advice(good_move.length, move=str(good_move.move), then=then))
 
 
 @interface.register("GET", f"/t/<link>/submissions/<int(max={MAX_JSON_INT}):number>", {200: Judged, 404: Refusal})
@@ -249,7 +240,9 @@ def _load_table(link: str) -> tuple[Place, Snapshot]:
 
 def _find_language(query: LanguageQuery | Since | Eyes | Opening) -> str:
     """Return the language that a program asks for, else the first that it accepts."""
-    return get_language() if query.language is UNSET else query.language
+    if query.language is UNSET:
+        return get_language()
+    return query.language
 
 
 def _describe_game(game: Game, in_language: str) -> Box:
@@ -291,7 +284,9 @@ def _make_tag(place: Place, table: Snapshot, besides: tuple[Any, ...]) -> str:
 
 def _list_moves(menu: Menu) -> tuple[str, ...]:
     """List every move of a menu; none if they are more than MAX_LISTED_MOVES."""
-    return tuple(map(str, menus.iter_moves(menu))) if menus.count(menu) <= MAX_LISTED_MOVES else ()
+    if menus.count(menu) > MAX_LISTED_MOVES:
+        return ()
+    return tuple(map(str, menus.iter_moves(menu)))
 
 
 def _list_commands(place: Place, table: Snapshot) -> tuple[str, ...]:
