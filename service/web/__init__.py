@@ -207,7 +207,7 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
 
 
 def make_move_limit(app: App) -> Limit:
-    """Return the limit of moves by one link, for all ways to move alike."""
+    """Return the limit of moves by one link, under the name with which `_limit_rates` counts all ways to move."""
     return Limit(MOVE_VIEWS[0], app.settings.moves_per_minute, MINUTE_S)
 
 

@@ -256,7 +256,7 @@ def show_tables() -> Reply:
 
 @account.get("/my/table/<table>")
 def go_to_table(table: str) -> Reply:
-    """Go to one of my tables; links that leave in calendars, feeds and webhooks lead here, and not to a seat."""
+    """Go to one of my tables, or to their list if I have no seat there; calendars, feeds and webhooks link here."""
     person = load_signed_in()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)

@@ -168,7 +168,7 @@ def find_spots(drawing: str) -> frozenset[str]:
 def choose_spots(spots: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
     """Return the spots that the words of a move name, in their order and each once; other words are left out.
 
-    Several words may be one spot: of the spots that begin with the same word, the longest is taken.
+    A spot may have several words: where several spots begin with the same word, the longest is taken.
     """
     drawn, chosen = frozenset(spots), list[str]()
     rest = words

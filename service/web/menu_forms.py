@@ -92,7 +92,7 @@ def make_turn(
     at_once: bool = False,
     method: Literal["get", "post"] = "post",
 ) -> Turn:
-    """Make the turn of a seat with this menu, in which these words are chosen already."""
+    """Make the turn of a seat with this menu, in which these words are chosen already; the others are as in `Turn`."""
     choices = make_script_menu(menu, narrator)
     return Turn(
         action=action,
@@ -121,11 +121,14 @@ def make_offers(menu: Menu, narrator: Narrator, words: Sequence[str] = ()) -> tu
 
 def can_begin(menu: Menu, words: Sequence[str]) -> bool:
     """Return whether these words are a move of this menu or begin one; of a subset or number the verb is enough."""
+    if not words:
+        return False
+    verb, *tokens = words
     for entry in menu:
-        if words and entry.verb == words[0]:
-            if not isinstance(entry, Choice):
-                return True
-            return any(_starts_with(args, tuple(words[1:])) for args in entry.options)
+        if entry.verb == verb:
+            if isinstance(entry, Choice):
+                return any(_starts_with(args, tuple(tokens)) for args in entry.options)
+            return True
     return False
 
 

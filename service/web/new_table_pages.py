@@ -185,7 +185,7 @@ def _make_new_table(name: str, form: Mapping[str, str], guests: list[Invitee]) -
 
 
 def _parse_cookie() -> dict[str, str]:
-    """Return the stored settings, and the rules of each game, whose names begin with that of the game and a colon."""
+    """Return what the cookie stores: settings such as `pace`, and rules of games, named “GAME:option.NAME”."""
     return dict(parse_qsl(request.cookies.get(COOKIE, "")[:COOKIE_MAX_CHARS]))
 
 
@@ -372,7 +372,7 @@ def _render_bot_game(name: str, error: Refused | None = None) -> Response:
         game=game,
         title=translate_title(game),
         error=error,
-        key=request.form.get("key") or secrets.token_hex(16),
+        key=request.form.get("key") or secrets.token_hex(16),  # not from an address, which several people may open
         name=form.get("name", person.name if person else ""),
         address=form.get("address", person.address if person else ""),
         bots=form.get("bots", choices[0]),

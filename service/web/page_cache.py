@@ -145,13 +145,15 @@ class PageCache:
 
     def check_all(self, pages: Sequence[CachedPage]) -> list[bool]:
         """Return for each page whether all that it shows is still the same; equal parts are loaded once."""
-        loaded = dict[Parts, Fingerprint]()
+        fingerprints = dict[Parts, Fingerprint]()
         banner = self._app.notices.get().banner
         with suppress(SQLAlchemyError), self._app.store.peeking() as db:
             for parts in {page.source.parts for page in pages}:
-                loaded[parts] = parts.load(db)
+                fingerprints[parts] = parts.load(db)
         # A page without a fingerprint, because the database failed, is left to Flask, which says what is wrong.
-        return [page.banner == banner and loaded.get(page.source.parts) == page.source.fingerprint for page in pages]
+        return [
+            page.banner == banner and fingerprints.get(page.source.parts) == page.source.fingerprint for page in pages
+        ]
 
     def _make_page(self, key: PageKey, environ: dict[str, Any]) -> PageAnswer:
         """Let Flask answer, and cache the page if its view says so.

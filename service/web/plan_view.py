@@ -185,7 +185,8 @@ def _list_move_buttons(link: str, branch: Branch, number: int, length: int) -> I
         return PlanButton(_say(label), action, (("step", str(step)),))
 
     yield PlanButton(_say(GO_HERE), url_for("whatif.show", link=link, number=branch.id, step=number))
-    if find_previous_step(branch.moves, number):
+    has_earlier_move = find_previous_step(branch.moves, number) > 0
+    if has_earlier_move:
         yield make_button(MAKE_EARLIER, "move_sooner", number)
     for later in range(number + 1, length + 1):
         if find_previous_step(branch.moves, later) == number:  # the next move of the seat becomes earlier

@@ -134,12 +134,12 @@ def list_planned_words(orders: SeatOrders) -> tuple[str, ...]:
 
 
 def plan_orders(
-    place: Place, scene: Scene, narrator: Narrator, hidden: Fields, orders: SeatOrders
+    place: Place, scene: Scene, narrator: Narrator, hidden_fields: Fields, orders: SeatOrders
 ) -> tuple[PlanStep, ...]:
-    """List the orders as steps of a plan; none for a reader without any."""
+    """List the orders as steps of a plan, whose forms send the hidden fields too; none for a reader without orders."""
     if place.seat is None or not orders.rows:
         return ()
-    planner = OrderPlanner(place.link, scene.players, place.seat, narrator, hidden)
+    planner = OrderPlanner(place.link, scene.players, place.seat, narrator, hidden_fields)
     return planner.list_steps(orders.rows, orders.of_branches)
 
 

@@ -142,10 +142,11 @@ def _load_replay_page(link: str, entry: int | None) -> PublicPage | None:
 
 
 def _make_public_page(db: Connection, table: Snapshot, preview: Preview | None, entry: int | None) -> PublicPage | None:
-    """Add the board to the preview of a table; None for the link of a seat, which has no preview."""
+    """Add the board after this entry (None is the last one) to the preview of a table; None if it has no preview."""
     if preview is None:
         return None
-    return PublicPage(preview, _draw_table(db, table, entry) if preview.picture else "")
+    svg = _draw_table(db, table, entry) if preview.picture else ""
+    return PublicPage(preview, svg)
 
 
 def _load_lesson_page(name: str, number: int) -> PublicPage:

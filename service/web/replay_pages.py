@@ -134,7 +134,7 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
         query["as"] = "all" if viewer is None else viewer
     if since is not None:
         query["since"] = frame.first  # not the entry in the address, which may be outside of the game
-    begins_after_own_move = since is not None and frame.first == frame.since
+    begins_after_own_move = since is not None and frame.first == frame.since  # the first entry after the viewer's move
     return ReplayPage(
         link=place.link,
         me=place.seat,

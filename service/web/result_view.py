@@ -154,11 +154,11 @@ def list_results(
     best = max(*(stand.score for stand in standing), 1)
     all_sources = dict.fromkeys(source for points in sources for source in points)
     colours = {source: TINTS[number % len(TINTS)] for number, source in enumerate(all_sources)}
+    has_sources = bool(all_sources)
     results = []
     for rank, seat in ranks:
         player = seated[seat]
         score = standing[seat].score
-        has_sources = bool(colours)
         if has_sources:
             points = {source: sources[seat].get(source, 0) for source in colours}
             shares = tuple(_stack_shares(points, colours, best))
@@ -194,6 +194,7 @@ def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> 
         return round(CHART_Y + CHART_HEIGHT - CHART_HEIGHT * (score - least) / (most - least), 1)
 
     def draw_line(seat: int) -> str:
+        """Draw the line of a seat: level until an entry that changed the score, and there up or down."""
         first, *rest = marks
         steps = "".join(f"H{place_x(mark.seq)}V{place_y(mark.scores[seat])}" for mark in rest)
         return f"M{place_x(first.seq)} {place_y(first.scores[seat])}{steps}H{CHART_X + CHART_WIDTH}"

@@ -118,9 +118,10 @@ class Connection(HttpToolsProtocol):
         return cycle is None or cycle.response_complete
 
     def _make_room(self) -> None:
-        """Close some connections whose client has to send: first of the client that has most, the longest idle ones.
+        """Close some connections whose client has to send, beginning with the client that has most of them.
 
-        This new connection counts as one of them, so there is always one to close.
+        Of one client, the longest idle ones are closed first. This new connection counts too, so there is always one
+        to close.
         """
         waiting = [one for one in self.connections if isinstance(one, Connection) and one.has_to_send()]
         counts = Counter(one.client_address for one in waiting)

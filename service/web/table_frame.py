@@ -154,7 +154,8 @@ def _is_outdated(db: Connection, verdict: Verdict, place: Place, table: Snapshot
     if verdict.seq is None or place.seat is None or not table.seats[place.seat].open_since:
         return False
     later = snapshots.load_entries(db, table, verdict.seq + 1)
-    return any(entry.seat not in (None, place.seat) for entry in later)
+    later_movers = {entry.seat for entry in later if entry.seat is not None}  # the server has no seat
+    return bool(later_movers - {place.seat})
 
 
 def describe_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -> VerdictNote | None:

@@ -185,14 +185,14 @@ def foresee(link: str) -> Response:
 
 @table.get("/pulse")
 def send_pulse(link: str) -> Reply:
-    """Send the length and head of the log and the number of remarks: a small answer, because open pages ask often."""
+    """Send the length and head of the log, and the last remark's number: a small answer, as open pages ask often."""
     app = get_app()
     with app.store.reading() as db:
         place = access.find_place(db, link)
         row = snapshots.load_row(db, place.table)
-        remarks = 0 if place.seat is None else row.last_remark
-    response = make_response({"length": row.length, "head": row.head, "talk": remarks})
-    response.set_etag(f"{row.head}.{remarks}")
+        last_remark = 0 if place.seat is None else row.last_remark  # spectators do not see the talk
+    response = make_response({"length": row.length, "head": row.head, "talk": last_remark})
+    response.set_etag(f"{row.head}.{last_remark}")
     response.headers["Cache-Control"] = "private, no-cache"
     return response.make_conditional(request)
 

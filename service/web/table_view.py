@@ -161,8 +161,9 @@ class TablePage(Struct, frozen=True):
 
     @property
     def waiting_count(self) -> int:
-        """How many tables wait for the reader."""
-        return len(self.waiting_tables) + (self.turn is not None)
+        """How many tables wait for the reader, with this one."""
+        waits_here = self.turn is not None
+        return len(self.waiting_tables) + waits_here
 
 
 def make_gathering_page(db: Connection, place: Place, table: Snapshot, join: str) -> GatheringPage:

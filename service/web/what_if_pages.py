@@ -132,7 +132,7 @@ def _make_branch_link(branch: Branch) -> BranchLink:
 @whatif.post("")
 def begin(link: str) -> Reply:
     """Begin a branch after an entry, or after the last one; an empty branch that begins there is used again."""
-    app, after = get_app(), _parse_number(request.form.get("at", ""), MAX_ENTRY)
+    app, after = get_app(), _parse_number(request.form.get("at", ""), MAX_ENTRY)  # too large a number is the last one
     with access.writing_at(app, link) as (db, place):
         number = branches.begin(app, db, place, after)
     return redirect(url_for("whatif.show", link=link, number=number), 303)
@@ -151,7 +151,7 @@ def play(link: str, number: int) -> Reply:
     At a step before its end, a move that differs from its next one begins a new branch.
     """
     app, text, step = get_app(), join_move_fields(request.form), _parse_step()
-    seat = _parse_number(request.form.get("as", ""), 0)
+    seat = _parse_number(request.form.get("as", ""), 0)  # the forms of the page always name one
     try:
         with access.writing_at(app, link) as (db, place):
             number, step = branches.play(app, db, place, number, step, seat, text)

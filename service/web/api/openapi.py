@@ -272,8 +272,9 @@ def _make_example(type_name: str) -> dict[str, Any]:
     """Return an example of a body of this type; its move is on the menu of a real table after one random move."""
     game = next(game for game in catalogue.find_all().values() if 2 in game.META.seats)
     sample = lessons.start_sample(game, 2, b"an example")
-    mover = next(lessons.play_randomly(sample, Random(1)))  # noqa: S311 - an example, not dice
-    # After this move the same player may have more to do, or it is the turn of the other.
+    moves = lessons.play_randomly(sample, Random(1))  # noqa: S311 - an example, not dice
+    mover = next(moves)  # has made one move
+    # The same player may have more to do now, or it is the turn of the other.
     all_menus = [tables.menu(game, sample.table, seat) for seat in (mover, 0, 1)]
     move = next(move for menu in all_menus for move in menus.iter_moves(menu))
     guests = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert"}]

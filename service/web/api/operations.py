@@ -256,15 +256,25 @@ class Interface:
         limited: str = "",
         tagged: bool = False,
     ) -> Callable[[ViewFunction], ViewFunction]:
-        """Serve a function at the route `rule`, and document it by its docstring.
+        """Return a decorator that serves a function at the route `rule`, and documents it by its docstring.
 
-        `gives` has the type of its answer for each status; the others are as in `Operation`. The function gets the
-        parsed body as `body` if there is a type of it, and the parsed query parameters as `query`.
+        The arguments are fields of `Operation`. The function gets the parsed body as `body` if `takes` has its type,
+        and the parsed query parameters as `query` if `query` has theirs.
         """
 
         def add(view: ViewFunction) -> ViewFunction:
             about = " ".join((view.__doc__ or "").split())
-            operation = Operation(method, rule, view.__name__, about, gives, takes, query, limited, tagged)
+            operation = Operation(
+                method=method,
+                rule=rule,
+                name=view.__name__,
+                about=about,
+                gives=gives,
+                takes=takes,
+                query=query,
+                limited=limited,
+                tagged=tagged,
+            )
             self.operations.append(operation)
             self.blueprint.add_url_rule(rule, view.__name__, _wrap(operation, view), methods=[method])
             return view
