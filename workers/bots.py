@@ -110,9 +110,14 @@ def find_next_task(app: App, done: Set[TaskKey], spent: Mapping[str, float]) -> 
     with app.store.reading() as db:
         tasks = [*_list_hints(db), *list_bot_tasks(db, app.now())]
     open_tasks = [task for task in tasks if task.key not in done]
-    # False is before True in this order.
-    open_tasks.sort(key=lambda task: (not task.is_awaited, spent.get(task.visitor, 0), not task.hint))
-    return open_tasks[0] if open_tasks else None
+    return min(open_tasks, key=partial(_rank, spent), default=None)
+
+
+def _rank(spent: Mapping[str, float], task: BotTask) -> tuple[bool, float, bool]:
+    """Return what tasks are compared by: the least is next, and False is less than True."""
+    can_wait = not task.is_awaited
+    is_for_bot = task.hint == 0
+    return can_wait, spent.get(task.visitor, 0.0), is_for_bot
 
 
 def _list_hints(db: Connection) -> Iterator[BotTask]:

@@ -257,9 +257,10 @@ def choose_consequence(app: App, snapshot: Snapshot, seat: int) -> Move:
 def _offer_lost_seat(locked: LockedTable, seat: int) -> LockedTable:
     """Offer the seat to a substitute if its player resigned, or missed as many deadlines as the table allows."""
     offer_after = locked.clock.offer_after  # missed deadlines; 0 for never
-    row, current = locked.seats[seat], locked.position.seats[seat]
-    is_lost = row.misses >= offer_after or current.status == "resigned"
-    if offer_after and is_lost and not current.offered and locked.position.phase == "playing":
+    current = locked.position.seats[seat]
+    if offer_after == 0 or current.offered or locked.position.phase != "playing":
+        return locked
+    if locked.seats[seat].misses >= offer_after or current.status == "resigned":
         return append_command(locked, None, Move("offer", (str(seat),)))
     return locked
 

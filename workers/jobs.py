@@ -127,7 +127,7 @@ def _wait_for_lock(app: App, step: Callable[[App], StepResult], is_waiting: Call
     until = time.monotonic() + LOCK_WAIT_S
     pause = FIRST_PAUSE_S
     while is_waiting(app) and time.monotonic() < until:
-        if step(app):  # also work that came just now
+        if step(app) is not StepResult.NONE:  # it may be work that came just now
             return True
         time.sleep(pause)
         pause *= 1.5

@@ -92,8 +92,8 @@ def judge_batch(app: App, skipped: set[str] | None = None) -> StepResult:
     if not claims:
         return StepResult.NONE
     has_all = len(claims) == claims[0].pending
-    may_have_left_some = any(claim.submission.tries for claim in claims)  # those are judged alone
-    return StepResult.ALL if has_all and not may_have_left_some else StepResult.SOME
+    has_retry = any(claim.submission.tries > 0 for claim in claims)  # which is judged alone, so others may be left
+    return StepResult.ALL if has_all and not has_retry else StepResult.SOME
 
 
 def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | None = None) -> list[ClaimedSubmission]:
@@ -167,7 +167,7 @@ def _restore_tries(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
 
 def _store_fault(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
     """Refuse submissions with FAULT, except those that have a verdict by now."""
-    refused = Verdict(False, Sentence.from_refusal(FAULT))
+    refused = Verdict(accepted=False, why=Sentence.from_refusal(FAULT))
     again = _load_claims(db, CLAIM.where(_is_among(claims)))
     if again:
         queries.store_verdicts(db, [StoredVerdict(claim.table, claim.submission.id, refused) for claim in again])
@@ -193,7 +193,8 @@ def judge_all(app: App, batch: Batch, claims: Sequence[ClaimedSubmission]) -> Ju
         try:
             _refuse_deadly(submission)
             locked = changed.get(claim.table) or load(claim.table_row)
-            verdict, changed[claim.table] = judging.judge(locked, _make_command(submission))
+            verdict, after = judging.judge(locked, _make_command(submission))
+            changed[claim.table] = after
         except OperationalError:
             raise  # the database failed, not the submission: it stays in line
         except Exception as error:
@@ -222,4 +223,4 @@ def _make_refusal(submission: SubmissionRow, error: Exception) -> Verdict:
     if not isinstance(error, Refused):
         log.error("submission not judged", submission=submission.id, table=submission.table, exc_info=error)
         error = FAULT
-    return Verdict(False, Sentence.from_refusal(error))
+    return Verdict(accepted=False, why=Sentence.from_refusal(error))

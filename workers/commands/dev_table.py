@@ -73,7 +73,9 @@ def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable
     """Play some random moves, or up to the end, at a new table with the same chance each time."""
     app.caches = Caches()
     guests = [Invitee(guest, f"{guest.lower()}@localhost") for guest in NAMES[:seats]]
-    opened = opening.open_table(app, NewTable(game=name, chosen={}, guests=guests, clock=Clock(0), language=language))
+    without_deadlines = Clock(pace=0)
+    table = NewTable(game=name, chosen={}, guests=guests, clock=without_deadlines, language=language)
+    opened = opening.open_table(app, table)
     with app.store.writing() as connection:
         connection.execute(update(tables).where(tables.c.id == opened.table).values(seed=SEED))
     made = _make_moves(app, opened.table, seats, moves)
@@ -101,7 +103,8 @@ def _make_moves(app: App, table: str, seats: int, moves: int) -> int:
         work.locked = judging.carry_out_for_server(work.locked, *sitting, Move("start"))
         for made in range(moves):
             game, position = work.locked.game, work.locked.position
-            open_menus = [(seat, menu) for seat in range(seats) if (menu := engine_table.menu(game, position, seat))]
+            menus = [(seat, engine_table.menu(game, position, seat)) for seat in range(seats)]
+            open_menus = [(seat, menu) for seat, menu in menus if menu]
             if not open_menus:
                 return made
             seat, menu = random.choice(open_menus)

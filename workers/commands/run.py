@@ -219,7 +219,8 @@ def open_demo_table(app: App) -> str:
     note = app.settings.folder / "demonstration"
     if not note.exists():
         guests = [Invitee("Guest", "guest@localhost"), Invitee("Bot")]
-        opened = opening.open_table(app, NewTable(game="kaiser", chosen={}, guests=guests, clock=Clock(0)))
+        without_deadlines = Clock(pace=0)
+        opened = opening.open_table(app, NewTable(game="kaiser", chosen={}, guests=guests, clock=without_deadlines))
         place = access.find(app, opened.links[0])
         submission = submitting.submit(app, place, "sit demonstration", key="sit")
         submitting.wait_for_verdict(app, submission, DEMO_WAIT_S)

@@ -87,7 +87,8 @@ class MailHeaders(Struct, frozen=True):
 
     def get(self, name: str) -> str:
         """Return the first header of this name; empty if there is none."""
-        return next(iter(self.list_values(name)), "")
+        values = self.list_values(name)
+        return values[0] if values else ""
 
     def decode(self, name: str) -> str:
         """Return a header as people read it (RFC 2047), or undecoded if its encoding is wrong."""
@@ -111,7 +112,8 @@ class MailHeaders(Struct, frozen=True):
 
         Without a record it is the author's address.
         """
-        return next(iter(_parse_addresses(self.get("Return-Path") or self.get("From"))), "")
+        addresses = _parse_addresses(self.get("Return-Path") or self.get("From"))
+        return addresses[0] if addresses else ""
 
     def is_report(self) -> bool:
         """Return whether a mail server wrote this mail: it has the form of a report, or no return address."""

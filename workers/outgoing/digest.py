@@ -60,20 +60,20 @@ def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     if not parts:
         return None
     turns = tuple(turn for _seat, turn in parts)
-    first, _turn = parts[0]  # answers go to the address of this seat; their lines name their tables
+    first_seat, _first_turn = parts[0]  # answers go to the address of this seat; their lines name their tables
     more = max(0, len(waiting) - MAX_TABLES)
     headline = write_count(draft.translator, len(turns) + more)
     links, settings = draft.app.links, draft.app.settings
-    mark = links.make_subject_mark(settings, first) if settings.answer_place == "subject" else ""
+    mark = links.make_subject_mark(settings, first_seat) if settings.answer_place == "subject" else ""
     return PersonalLetter(
         subject=f"{headline} [{mark}]" if mark else headline,
         headline=headline,
         text=_(
             "You can answer this letter: begin each line with the sign at the heading of its table, and go on with your"
             " move, such as: %(line)s",
-            line=f"{make_table_sign(first)} {find_example(turns)}",
+            line=f"{make_table_sign(first_seat)} {find_example(turns)}",
         ),
-        reply_to=links.make_reply_address(settings, first),
+        reply_to=links.make_reply_address(settings, first_seat),
         button=_("Make your move"),
         reason=_(
             "You get this letter because you wished for one letter a day and not for one at every turn. Anyone with its"
@@ -176,22 +176,24 @@ def build_digest_turn(draft: PersonalDraft, seat: Any, has_board: bool) -> Diges
     sentences = letter_parts.narrate(of_table, log.find_entries_since_own_move(recent, seat.seat))
     others = translator.join(name for number, name in enumerate(table.names) if number != seat.seat)
     heading = translator.gettext("%(title)s with %(names)s", title=of_table.title, names=others)
-    instruction = translator.gettext(
-        "Begin each line with %(sign)s, or choose on the page.", sign=make_table_sign(seat)
-    )
+    sign = make_table_sign(seat)
+    board = None
+    answers = None
+    if has_board:
+        instruction = translator.gettext("Begin each line with %(sign)s, or choose on the page.", sign=sign)
+        board = letter_parts.build_board(of_table, of_table.scene) if of_table.scene else None
+        answers = suggestions.build_answers(of_table.menu, of_table.writer, of_table.narrator, instruction)
     links = letter_parts.build_links(of_table)
     return DigestTurn(
-        heading=f"{heading} · {make_table_sign(seat)}",
+        heading=f"{heading} · {sign}",
         link=links.page,
         deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
         earlier=write_left_out(translator, len(sentences) - MAX_SENTENCES),
         sentences=sentences[-MAX_SENTENCES:],
         talk=remarks,
         links=links,
-        board=letter_parts.build_board(of_table, of_table.scene) if of_table.scene and has_board else None,
-        answers=suggestions.build_answers(of_table.menu, of_table.writer, of_table.narrator, instruction)
-        if has_board
-        else None,
+        board=board,
+        answers=answers,
     )
 
 

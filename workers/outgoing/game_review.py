@@ -132,12 +132,13 @@ class Chart(Struct, frozen=True):
 
     def draw_bars(self, seat: int) -> str:
         """Return one player's numbers as a row of small bars."""
-        top = len(BAR_CHARACTERS) - 1
-        return "".join(BAR_CHARACTERS[round(top * self._find_share(row[seat]))] for row in self._sample(BARS_PER_ROW))
+        highest_bar = len(BAR_CHARACTERS) - 1
+        shares = [self._find_share(numbers[seat]) for numbers in self._sample(BARS_PER_ROW)]
+        return "".join(BAR_CHARACTERS[round(highest_bar * share)] for share in shares)
 
     def write_quarters(self, seat: int) -> str:
         """Return one player's numbers after each quarter of the game, in place of the picture."""
-        return " → ".join(f"{row[seat]:.0f}{self.unit}" for row in self._sample(QUARTERS))
+        return " → ".join(f"{numbers[seat]:.0f}{self.unit}" for numbers in self._sample(QUARTERS))
 
     def draw(self, players: Sequence[Player]) -> str:
         """Draw a line for each player, with the name where it ends."""
@@ -145,13 +146,13 @@ class Chart(Struct, frozen=True):
         width = CHART_RIGHT - CHART_LEFT
         last_step, _numbers = self.points[-1]
         across = [round(CHART_LEFT + width * step / last_step, 1) for step, _numbers in self.points]
-        down = [
+        heights_by_seat = [
             [self._find_height(numbers[seat], bottom) for _step, numbers in self.points] for seat in range(len(players))
         ]
-        names = _spread([heights[-1] for heights in down], bottom)
+        name_heights = _spread([heights[-1] for heights in heights_by_seat], bottom)
         lines = tuple(
-            ChartLine(player, _make_path(across, heights), heights[-1], name)
-            for player, heights, name in zip(players, down, names, strict=True)
+            ChartLine(player, _make_path(across, heights), end_y=heights[-1], name_y=name_height)
+            for player, heights, name_height in zip(players, heights_by_seat, name_heights, strict=True)
         )
         drawing = ChartDrawing(f"{int(self.most)}{self.unit}", lines, bottom)
         return get_environment().get_template("mail/chart.svg").render(chart=drawing)
@@ -167,7 +168,7 @@ class Chart(Struct, frozen=True):
     def _sample(self, parts: int) -> list[tuple[float, ...]]:
         """Return the numbers after each of `parts` equal parts of the game."""
         last_step, _numbers = self.points[-1]
-        return [self._find_numbers(last_step * (part + 1) // parts) for part in range(parts)]
+        return [self._find_numbers(last_step * part // parts) for part in range(1, parts + 1)]
 
     def _find_numbers(self, end: int) -> tuple[float, ...]:
         """Return the latest numbers up to this step of the game; the first ones if it is before the first point."""
@@ -178,10 +179,10 @@ class Chart(Struct, frozen=True):
         return latest
 
 
-def _make_path(across: Sequence[float], down: Sequence[float]) -> str:
+def _make_path(across: Sequence[float], heights: Sequence[float]) -> str:
     """Return the path of a line that goes in steps, to the right edge of the chart."""
-    steps = "".join(f"H{x}V{y}" for x, y in list(zip(across, down, strict=True))[1:])
-    return f"M{across[0]} {down[0]}{steps}H{CHART_RIGHT}"
+    steps = "".join(f"H{x}V{y}" for x, y in zip(across[1:], heights[1:], strict=True))
+    return f"M{across[0]} {heights[0]}{steps}H{CHART_RIGHT}"
 
 
 def _spread(heights: list[float], bottom: float) -> list[float]:

@@ -180,7 +180,9 @@ def _parse_row(row: Any, absences: tuple[letter_settings.Span, ...]) -> OwedNoti
 
 def _find_treatment(kind: LetterKind, settings: LetterSettings) -> Treatment:
     """Return what happens to a letter; remarks that its reader wants by another channel alone are dropped."""
-    return "drop" if kind is TALK and not settings.talk else kind.treat(settings.letters)
+    if kind is TALK and not settings.talk:
+        return "drop"
+    return kind.treat(settings.letters)
 
 
 def find_end_of_quiet_hours(app: App, owed: OwedNotice) -> int | None:

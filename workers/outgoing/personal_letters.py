@@ -96,7 +96,8 @@ def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
 def name_game(draft: PersonalDraft, game: str) -> str:
     """Return the title of a game; its name if it is not installed."""
     games = catalogue.find_all()
-    return translate_in_game(draft.request.language, game, games[game].META.title if game in games else game)
+    title = games[game].META.title if game in games else game
+    return translate_in_game(draft.request.language, game, title)
 
 
 def write_confirm_text(draft: PersonalDraft, claim: SeatClaim) -> str:
@@ -177,9 +178,10 @@ def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
 
 
 def _find_follower(db: Connection, draft: PersonalDraft, number: int) -> FollowerRow | None:
-    """Find the chat with this number if the reader added it."""
+    """Find the chat with this number; None if there is none, or if another player added it."""
     of_reader = (follower_table.c.id == number, follower_table.c.person == draft.person.id)
-    return next(iter(followers.list_followers(db, *of_reader)), None)
+    chats = followers.list_followers(db, *of_reader)
+    return chats[0] if chats else None
 
 
 def write_added(draft: PersonalDraft) -> PersonalLetter | None:
