@@ -93,7 +93,7 @@ def _postpone(app: App, snapshot: Snapshot) -> None:
     beacon, waiting = snapshot.position.beacon, snapshot.position.waiting_command
     with app.store.writing() as db:
         if beacon is None or waiting is None:
-            queries.set_draw_time(db, snapshot.row.id, None)
+            queries.set_draw_time(db, snapshot.row.id, draws_at=None)
             return
         late_s = app.now() - beacon.time_of(waiting.round)
         pause_s = max(beacon.period, min(late_s, MAX_PAUSE_S))  # as long as it is late: so the pauses double

@@ -189,7 +189,7 @@ def _move(app: App, place: Place) -> None:
     assert place.seat is not None
     if refused is not None and engine_table.menu(snapshot.game, snapshot.position, place.seat):
         move = choose(app, snapshot, place.seat, refused)
-        submitting.submit(app, place, str(move), str(snapshot.position.length), source="bot")
+        submitting.submit(app, place, str(move), key=str(snapshot.position.length), source="bot")
 
 
 def _load_refused_moves(app: App, db: Connection, place: Place, length: int) -> frozenset[Move] | None:

@@ -231,7 +231,8 @@ def _expire(app: App, table: str, seat: int) -> None:
                 return  # a player moved in the meantime
             if late_at is None or late_at > app.now():
                 return  # a calendar was changed in the meantime
-            after = _offer_lost_seat(append_command(work.locked, None, command), seat)
+            after = append_command(work.locked, seat=None, move=command)  # of the server
+            after = _offer_lost_seat(after, seat)
             work.locked = judging.follow_orders(work.locked, after)
     except IntegrityError:
         return  # another clock was quicker
@@ -261,7 +262,7 @@ def _offer_lost_seat(locked: LockedTable, seat: int) -> LockedTable:
     if offer_after == 0 or current.offered or locked.position.phase != "playing":
         return locked
     if locked.seats[seat].misses >= offer_after or current.status == "resigned":
-        return append_command(locked, None, Move("offer", (str(seat),)))
+        return append_command(locked, seat=None, move=Move("offer", (str(seat),)))  # of the server
     return locked
 
 

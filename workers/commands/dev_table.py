@@ -91,7 +91,7 @@ def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable
 
 def _list_public_events(snapshot: Snapshot, entry: Any) -> Iterator[Any]:
     """Return the events of an entry as a spectator may learn them."""
-    events = (log.hear(snapshot.game, event, None) for event in entry.events)
+    events = (log.hear(snapshot.game, event, seat=None) for event in entry.events)
     return (event for event in events if event is not None)
 
 

@@ -97,7 +97,7 @@ def _is_hidden(node: LexborNode, names: list[str], hidden_names: frozenset[str])
     """
     if node.tag in UNSEEN_TAGS or "hidden" in node.attributes or hides(node.attributes.get("style") or ""):
         return True
-    tag = (node.tag or "").removeprefix("x-")  # with which some mail programs rename tags
+    tag = (node.tag or "").removeprefix("x-")  # with which `extract_text` renames some tags
     return bool(hidden_names & {*names, f"<{tag}>", "*"})
 
 

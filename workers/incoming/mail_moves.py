@@ -115,9 +115,14 @@ def play_next_mail(app: App, skipped: set[str] | None = None) -> StepResult:
 
 
 def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None) -> Sequence[Mail]:
-    """Lock the next mail, of no skipped table or of `table` alone, with its table's row; empty if there is none."""
+    """Lock the next mail and its table's row, and return it in a list; an empty one if there is no mail.
+
+    Skipped tables are left out; with `table`, all others are.
+    """
     statement = CLAIM.where(table_rows.c.id.not_in(skipped))
-    return db.execute(statement if table is None else statement.where(table_rows.c.id == table)).all()
+    if table is not None:
+        statement = statement.where(table_rows.c.id == table)
+    return db.execute(statement).all()
 
 
 def _play_claimed(app: App, db: Connection, claimed: Sequence[Mail]) -> AfterCommit:
@@ -142,7 +147,7 @@ def _try_mail(locked: LockedTable, mail: Mail) -> Progress:
         raise  # the database failed, not the mail: it stays in line
     except Exception:
         log.exception("mail not played", mail=mail.id, table=mail.table)
-        return Progress(locked, (mail_results.make_refused_line("", FAULT),), is_stopped=True)
+        return Progress(locked, (mail_results.make_refused_line(line="", why=FAULT),), is_stopped=True)
 
 
 def _announce(app: App, progress: Progress) -> None:
@@ -156,7 +161,8 @@ def _announce(app: App, progress: Progress) -> None:
 def play_mail(locked: LockedTable, mail: Mail) -> Progress:
     """Play a mail's lines up to the first that is refused; raise SecondThought if a later one names another move."""
     if mail.answers in NOT_PLAYED:
-        return Progress(locked, (mail_results.make_refused_line("", NOT_PLAYED[mail.answers]),), is_stopped=True)
+        refused = mail_results.make_refused_line(line="", why=NOT_PLAYED[mail.answers])
+        return Progress(locked, (refused,), is_stopped=True)
     lines = LINES.decode(mail.lines)
     names = tuple(seat.name for seat in locked.seats)
     vocabulary = move_words.make_vocabulary(locked.game, names)
@@ -178,7 +184,8 @@ def _split_moves(line: str, vocabulary: Vocabulary) -> list[str]:
 def _remove_signature(lines: Sequence[str], name: str) -> list[str]:
     """Remove lines that are only the sender's name, or its first word; but the first line may be a move."""
     signatures = {name.casefold(), name.split()[0].casefold()}
-    return [*lines[:1], *(line for line in lines[1:] if " ".join(split_words(line)).casefold() not in signatures)]
+    first, later = lines[:1], lines[1:]
+    return [*first, *(line for line in later if " ".join(split_words(line)).casefold() not in signatures)]
 
 
 def _play_lines(start: Progress, mail: Mail, lines: Sequence[str], vocabulary: Vocabulary) -> Progress:

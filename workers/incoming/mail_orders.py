@@ -126,7 +126,7 @@ def is_about_moves(locked: LockedTable, seat: int, order: ConditionalOrder, word
 
 def _imagine(locked: LockedTable, seat: int, seed: bytes) -> Any:
     """Return the state as this seat might imagine it, with the hidden things dealt again."""
-    return locked.game.redeal(locked.position.state, seat, chances.make_sealed(seed, 0))
+    return locked.game.redeal(locked.position.state, seat, chances.make_sealed(seed, entry=0))
 
 
 def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: Vocabulary) -> Moves:

@@ -72,7 +72,7 @@ class PlayedMail(Struct, frozen=True):
 
 
 def make_refused_line(line: str, why: Refused) -> LineResult:
-    """The result of a line that was refused, with the reason."""
+    """The result of a line that was refused, with the reason; the line is empty if the whole mail was refused."""
     return LineResult(line, "refused", why=Sentence.from_refusal(why), rule=why.rule)
 
 
@@ -143,7 +143,8 @@ def is_answered_too_often(db: Connection, mail: Row[Any], max_per_hour: int) -> 
 def make_no_move_lines(lines: tuple[str, ...]) -> tuple[LineResult, ...]:
     """The result of a mail without a move: its first lines, and how its sender can show them to the table."""
     quoted = (LineResult(line, "talk") for line in lines[:MAX_QUOTED_LINES])
-    return (*quoted, make_refused_line("", NO_MOVE if lines else NO_LINE))
+    why = NO_MOVE if lines else NO_LINE
+    return (*quoted, make_refused_line(line="", why=why))
 
 
 def shorten_refusal(why: Refused) -> Refused:

@@ -97,7 +97,7 @@ class TableDraft(Struct, frozen=True):
     @property
     def organiser(self) -> str:
         """The name of the player who opened the table; empty if that is the reader."""
-        seat = queries.find_organiser(self.snapshot.seats) or 0
+        seat = queries.find_organiser(self.snapshot.seats) or 0  # never None, because the reader has a seat
         return "" if seat == self.request.seat else self.snapshot.names[seat]
 
 
@@ -338,11 +338,10 @@ def _write_status(draft: TableDraft, orders: str) -> str:
     """Return who is to move, the scores, and what is said about the reader's standing orders."""
     translator = draft.translator
     to_move = [seat.name for seat in draft.snapshot.seats if seat.open_since is not None]
-    turn = (
-        translator.gettext("To move: %(names)s.", names=translator.join(to_move))
-        if to_move
-        else translator.gettext("No player is to move.")
-    )
+    if to_move:
+        turn = translator.gettext("To move: %(names)s.", names=translator.join(to_move))
+    else:
+        turn = translator.gettext("No player is to move.")
     scores = [f"{name}{translator.colon} {score}" for name, score in list_scores(draft.snapshot)]
     score_word = draft.narrator.label_score() if scores else ""
     return " ".join(filter(None, (turn, ", ".join(scores), score_word, orders)))

@@ -190,7 +190,10 @@ class MoveWriter:
         return len(matches) == 1
 
     def iter_lines(self, entry: Choice) -> Iterator[MoveLine]:
-        """Yield a line for all options that differ only in their last word: `move A15 A9 · A12`."""
+        """Yield a line for all options that differ only in their last word: `move A15 A9 · A12`.
+
+        An option without words, the verb alone, is left out if there are others with one word.
+        """
         for stem, group in itertools.groupby(entry.options, key=lambda args: args[:-1]):
             rows = list(group)
             with_words = [args for args in rows[:MAX_ENDS] if args]
