@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import deque
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -90,19 +90,6 @@ def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
     for _, *between, end in walks:
         ways.append(((start, end), tuple(between)))
     return tuple(ways)
-
-
-def find_way(start: str, end: str, rank: Rank, occupied: Set[str]) -> tuple[str, ...]:
-    """Return any free way from `start` to `end` with both ends; only the ends if none is free."""
-    for (_, way_end), between in WAYS[rank][start]:
-        if way_end == end and occupied.isdisjoint(between):
-            return (start, *between, end)
-    return start, end
-
-
-def find_stones(stones: Mapping[str, Stone], seat: int, rank: Rank) -> list[str]:
-    """Return the crossings of a seat's stones of this rank."""
-    return [crossing for crossing, stone in stones.items() if stone.seat == seat and stone.rank == rank]
 
 
 def describe_crossing(crossing: str) -> tuple[str, str]:

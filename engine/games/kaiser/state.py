@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.kaiser.board import FORMATION, STEPS_TO_CENTRE, Rank, Stone
+from engine.games.kaiser.board import FORMATION, STEPS_TO_CENTRE, WAYS, Rank, Stone
 
 Item = TypeVar("Item")
 
@@ -263,6 +263,23 @@ class View(Struct, frozen=True):
     quiet: int
     last: tuple[str, str] | None
     places: tuple[int, ...]
+
+    def find_stones(self, seat: int, rank: Rank) -> list[str]:
+        """Return the crossings of a seat's stones of this rank."""
+        return [crossing for crossing, stone in self.stones.items() if stone.seat == seat and stone.rank == rank]
+
+    def find_last_way(self) -> tuple[str, ...]:
+        """Return the crossings of the last move, from its start to its end; none if that stone was captured since.
+
+        Of several ways it is any that is still free; if none is, only the two ends are known.
+        """
+        if self.last is None or self.last[1] not in self.stones:
+            return ()
+        start, end = self.last
+        for ends, between in WAYS[self.stones[end].rank][start]:
+            if ends == self.last and self.stones.keys().isdisjoint(between):
+                return (start, *between, end)
+        return start, end
 
 
 def view(state: State, seat: int | None) -> View:
