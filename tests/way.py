@@ -2,6 +2,7 @@
 
 `python -m tests.way` prints for each how many files run, how often control changes from one file to another, and
 between which two files it changes most often. `python -m tests.way move` prints each call from one file to another.
+Workers are called as a wake-up of their queue calls them; the loop in which they wait for it is not counted.
 """
 
 import itertools
@@ -24,7 +25,7 @@ from service.app import App
 from service.settings import DAY_S
 from service.store.schema import letters
 from tests import apps
-from workers import clock, residents
+from workers import clock, referee
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import emails, post
 
@@ -127,11 +128,11 @@ def trace_move(app: App, _: apps.FakeTime) -> Way:
 
 
 def submit(app: App, client: FlaskClient, link: str, form: dict[str, str]) -> None:
-    """Submit a move; the referee, which is woken, judges it while the page waits for the verdict."""
+    """Submit a move; the referee judges it while the page waits for the verdict."""
     wait = app.verdicts.wait
 
     def judge_and_wait(number: int, seconds: float) -> bytes | None:
-        residents.work_once(app, "referee")
+        referee.run()
         return wait(number, seconds)
 
     with mock.patch.object(app.verdicts, "wait", judge_and_wait):
