@@ -104,34 +104,35 @@ def _find_level(word: str) -> Strength:
 
 def _drop_repeats(guests: Iterable[Invitee]) -> Iterator[Invitee]:
     """Keep one guest of each address, with the name if one of them has it; keep all bots and free seats."""
-    seen = dict[str, Invitee]()
+    by_address = dict[str, Invitee]()
     for number, guest in enumerate(guests):
         key = guest.address.casefold() or str(number)  # without an address, each is a guest of its own
-        if key not in seen or not seen[key].name:
-            seen[key] = guest
-    yield from seen.values()
+        if key not in by_address or not by_address[key].name:
+            by_address[key] = guest
+    yield from by_address.values()
 
 
 def _distinguish(guests: Sequence[Invitee]) -> Iterator[Invitee]:
     """Give a unique name to each person and bot without one; “Bot 2” is the second of all bots."""
-    names = {register.fold_name(one.name) for one in guests}
-    bots = 0
+    folded_names = {register.fold_name(one.name) for one in guests}
+    bot_count = 0
     for guest in guests:
         if guest.who == "bot":
-            bots += 1
+            bot_count += 1
         if guest.name or guest.who == "anybody":
             yield guest
             continue
-        name = _make_unique(f"Bot {bots}" if guest.who == "bot" else suggest_name(guest.address), names)
-        names.add(register.fold_name(name))
+        proposed = f"Bot {bot_count}" if guest.who == "bot" else suggest_name(guest.address)
+        name = _make_unique(proposed, folded_names)
+        folded_names.add(register.fold_name(name))
         yield replace(guest, name=name)
 
 
-def _make_unique(name: str, names: Container[str]) -> str:
-    """Return the name; if it is one of these, with the first number from 2 on that makes it a new one."""
+def _make_unique(name: str, folded_names: Container[str]) -> str:
+    """Return the name; if it is the same as one of these, with the first number from 2 on that makes it a new one."""
     unique = name
     number = 1
-    while register.fold_name(unique) in names:
+    while register.fold_name(unique) in folded_names:
         number += 1
         unique = f"{name} {number}"
     return unique

@@ -144,7 +144,7 @@ def open_table(name: str) -> Reply:
     try:
         opened = opening.open_table(get_app(), _make_new_table(name, form, guests))
     except Refused as refused:
-        return _render_new_table(name, form, refused, is_unfolded=True)
+        return _render_new_table(name, form, refused, is_unfolded=True)  # a setting may be the reason
     links = [link for link in opened.links if link]  # bots have none; the organiser's is the first
     response = redirect(url_for("table.show", link=links[0]), 303)
     _store_settings(response, name, form)

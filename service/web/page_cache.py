@@ -160,18 +160,18 @@ class PageCache:
 
         Flask does not learn how the client wants it compressed: the page is cached as it is.
         """
-        plain = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
+        flask_environ = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
         banner = self._app.notices.get().banner
-        made = _call(self._wsgi_app, plain)
-        is_to_be_cached = PAGE_SOURCE in plain  # the view has called `cache_page`
-        if not is_to_be_cached or made.status_code != 200:
-            return made
-        page = _make_cached_page(plain[PAGE_SOURCE], banner, made)
+        flask_answer = _call(self._wsgi_app, flask_environ)
+        is_to_be_cached = PAGE_SOURCE in flask_environ  # the view has called `cache_page`
+        if not is_to_be_cached or flask_answer.status_code != 200:
+            return flask_answer
+        page = _make_cached_page(flask_environ[PAGE_SOURCE], banner, flask_answer)
         self._store(key, page)
         answer = self._answer(key, page, environ)
         # The cookies and the id of the request are those that Flask set.
         shared = [(name, value) for name, value in answer.headers if name not in OWN_HEADERS]
-        own = [(name, value) for name, value in made.headers if name in OWN_HEADERS]
+        own = [(name, value) for name, value in flask_answer.headers if name in OWN_HEADERS]
         return replace(answer, headers=[*shared, *own])
 
     def _answer(self, key: PageKey, page: CachedPage, environ: dict[str, Any]) -> PageAnswer:
@@ -234,13 +234,13 @@ def is_page(path: str) -> bool:
     return path == "/" or (path.startswith("/t/") and path.count("/") == 2)
 
 
-def _make_cached_page(source: PageSource, banner: str, made: PageAnswer) -> CachedPage:
+def _make_cached_page(source: PageSource, banner: str, flask_answer: PageAnswer) -> CachedPage:
     """Make a page of Flask's answer, without the headers of that answer alone."""
-    headers = Headers(made.headers)
-    etag = hashlib.sha256(made.content).hexdigest()[:ETAG_CHARS]
+    headers = Headers(flask_answer.headers)
+    etag = hashlib.sha256(flask_answer.content).hexdigest()[:ETAG_CHARS]
     for name in (*OWN_HEADERS, "Content-Length"):
         headers.remove(name)
     vary = parse_set_header(headers.get("Vary"))
     vary.add("Accept-Encoding")
     headers.update({"Vary": vary.to_header(), "ETag": f'W/"{etag}"', "Cache-Control": CACHE_CONTROL})
-    return CachedPage(source, banner, tuple(headers), etag, made.content)
+    return CachedPage(source, banner, tuple(headers), etag, flask_answer.content)

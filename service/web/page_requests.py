@@ -70,13 +70,13 @@ class PageRequests:
 
     def _parse(self, scope: Scope) -> PageRequest | None:
         """Parse a request for a page; return None if it is another one, or an unusual one."""
-        path, given = scope["path"], scope["headers"]
+        path, given_headers = scope["path"], scope["headers"]
         has_escape = b"%" in scope["raw_path"]
         if scope["method"] != "GET" or scope["query_string"] or has_escape or not is_page(path):
             return None
-        headers = {name: value.decode("latin-1") for name, value in given}
+        headers = {name: value.decode("latin-1") for name, value in given_headers}
         has_body = not BODY_HEADERS.isdisjoint(headers) or headers.get(b"content-length", "0") != "0"
-        repeats_header = len(headers) < len(given)
+        repeats_header = len(headers) < len(given_headers)
         if has_body or repeats_header or measure_header(scope) > MAX_HEADER_BYTES:
             return None
         if is_crawler(headers.get(b"user-agent", "")):

@@ -117,11 +117,11 @@ class OrderPlanner(Struct, frozen=True):
 
     def _list_branch_buttons(self, orders_of_branches: Sequence[OrdersOfBranch], index: int) -> Iterator[PlanButton]:
         """Yield the buttons that open a branch, if it was not deleted, and that try it earlier or later than others."""
-        number, branch = orders_of_branches[index].number, orders_of_branches[index].branch
-        if branch is not None:
-            yield PlanButton(_say(CHANGE), url_for("whatif.show", link=self.link, number=number))
+        branch_orders = orders_of_branches[index]
+        if branch_orders.branch is not None:
+            yield PlanButton(_say(CHANGE), url_for("whatif.show", link=self.link, number=branch_orders.number))
         if index > 0:
-            yield self._make_branch_button(BRANCH_EARLIER, number)
+            yield self._make_branch_button(BRANCH_EARLIER, branch_orders.number)
         if index < len(orders_of_branches) - 1:  # to try this one later, the next one is moved before it
             yield self._make_branch_button(BRANCH_LATER, orders_of_branches[index + 1].number)
 

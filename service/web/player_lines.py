@@ -37,14 +37,14 @@ class PlayerLine(Struct, frozen=True):
     player: Player
     is_you: bool
     score: int
-    mat: str
+    mat: str  # HTML: the cards, figures or coins in front of the player; empty if there are none
     is_to_move: bool
-    due_at: int | None
+    due_at: int | None  # until when; None if the player is not to move, or has no deadline
     is_bot: bool
     level: str  # of a bot: easy, strong, or empty for normal
     has_resigned: bool
-    away: tuple[str, str] | None  # the first and last day of a vacation
-    is_out: bool
+    away: tuple[str, str] | None  # the first and last day of the present or next vacation
+    is_out: bool  # of the game
     bounces: bool  # whether letters come back
     seen_ago: int | None  # seconds since the player was here; None if the reader may not know it
 
@@ -66,7 +66,7 @@ def _find_seen_ago(place: Place, table: Snapshot, row: SeatRow) -> int | None:
 def list_player_lines(place: Place, table: Snapshot, stage: Stage) -> tuple[PlayerLine, ...]:
     """List the players of a table with their scores, in the order of the seats."""
     standing = table.game.standing(table.position.state)
-    today = timing.find_local_date(Calendar(), get_app().now()).isoformat()
+    today = timing.find_local_date(Calendar(), get_app().now()).isoformat()  # in UTC
     return tuple(
         PlayerLine(
             player=player,
@@ -88,7 +88,10 @@ def list_player_lines(place: Place, table: Snapshot, stage: Stage) -> tuple[Play
 
 
 def _find_vacation(vacations: Sequence[tuple[str, str]], today: str) -> tuple[str, str] | None:
-    """Return the first day and the last day of the first vacation that is not over yet; None if there is none."""
+    """Return the first and the last day of the first vacation that is not over; None if there is none.
+
+    Days are written as “2026-12-31”, so that a later one is greater.
+    """
     for first, last in vacations:
         if last >= today:
             return first, last

@@ -42,4 +42,5 @@ def make_flask(name: str) -> Flask:
 def _send_now(flask_app: Flask, filename: str) -> Response:
     """Send a file as it is now, also if the address has the hash of another version."""
     version = ANY_VERSION.match(filename)
-    return flask_app.send_static_file(filename[version.end() :] if version else filename)
+    path = filename[version.end() :] if version else filename
+    return flask_app.send_static_file(path)

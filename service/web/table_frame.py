@@ -91,17 +91,17 @@ class TableFrame(Struct, frozen=True):
     game: Meta
     me: int | None
     players: tuple[Player, ...]
-    length: int
-    live: str
+    length: int  # of the log
+    live: str  # address of the stream that says when the table changes
     too_late: bool  # whether the address is from a letter of an earlier turn
     verdict: VerdictNote | None
     address: AddressNote | None
     dice: DiceNote | None
     remarks: tuple[RemarkLine, ...]
-    talk_number: int
-    own: OwnSettings | None
+    talk_number: int  # of the last remark; 0 if there is none
+    own: OwnSettings | None  # None for spectators
     about: AboutTable
-    preview: Preview | None
+    preview: Preview | None  # None for players
 
     @property
     def is_player(self) -> bool:
@@ -115,7 +115,8 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
     has_remarks = place.seat is not None and table.row.last_remark > 0
     remarks = talk.list_newest(db, place.table) if has_remarks else []
     is_watchable = table.row.allows_spectators and place.seat is not None
-    watch = url_for("table.show", link=app.links.make_watch_token(table.row.id)) if is_watchable else ""
+    watch_address = url_for("table.show", link=app.links.make_watch_token(table.row.id)) if is_watchable else ""
+    live_topic = "watch" if place.seat is None else "seat"
     return TableFrame(
         link=place.link,
         title=translate_title(table.game.META),
@@ -123,7 +124,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
         me=place.seat,
         players=seated,
         length=table.row.length,
-        live=live.PATH + app.links.make_live_token(table.row.id, "watch" if place.seat is None else "seat"),
+        live=live.PATH + app.links.make_live_token(table.row.id, live_topic),
         too_late=too_late,
         verdict=_load_verdict_note(db, place, table),
         address=_load_address_note(db, place, table),
@@ -131,7 +132,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
         remarks=tuple(RemarkLine(seated[one.seat], one.seat == place.seat, one.at, one.text) for one in remarks),
         talk_number=remarks[-1].id if remarks else 0,
         own=_make_own_settings(place, table),
-        about=describe_table(table, watch),
+        about=describe_table(table, watch_address),
         preview=previews.describe_table(place, table),
     )
 
@@ -175,8 +176,8 @@ def _load_address_note(db: Connection, place: Place, table: Snapshot) -> Address
     seat = table.seats[place.seat]
     has_sat_down = seat.status == "taken"
     if seat.person is None:
-        is_running = has_sat_down and table.position.phase != "over"
-        return AddressNote("none", address="") if is_running else None
+        needs_letters = has_sat_down and table.position.phase != "over"
+        return AddressNote("none", address="") if needs_letters else None
     if seat.proven:
         return None
     address = register.find_address(db, seat.person)

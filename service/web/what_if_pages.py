@@ -266,12 +266,13 @@ def _load_branch(db: Connection, place: Place, number: int) -> ShownBranch:
     played = branches.play_out(get_app(), db, table, branch)
     orders = standing_orders.list_orders(db, place.table, branch.seat)
     orders_of_branches = branch_orders.list_orders(db, place, orders)
+    last_step = len(played)
     return ShownBranch(
         place=place,
         table=table,
         branch=branch,
         played=played,
-        step=min(_parse_number(request.values.get("step", ""), len(played)), len(played)),
+        step=min(_parse_number(request.values.get("step", ""), last_step), last_step),
         all_branches=tuple(all_branches),
         has_orders=any(one.number == number and not one.never_hold for one in orders_of_branches),
     )

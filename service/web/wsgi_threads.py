@@ -67,11 +67,11 @@ class ThreadedWsgi:
     def _call(self, environ: dict[str, Any]) -> tuple[int, Headers, bytes]:
         """Call the WSGI application and return status, headers and content."""
         status_line = ""
-        given = list[tuple[str, str]]()
+        given_headers = list[tuple[str, str]]()
 
         def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
-            nonlocal status_line, given
-            status_line, given = status, headers
+            nonlocal status_line, given_headers
+            status_line, given_headers = status, headers
 
         chunks = self._wsgi_app(environ, start_response)
         try:
@@ -80,7 +80,7 @@ class ThreadedWsgi:
             if hasattr(chunks, "close"):
                 chunks.close()
         status = int(status_line.split()[0])
-        headers = [(name.lower(), value) for name, value in given]
+        headers = [(name.lower(), value) for name, value in given_headers]
         if status not in WITHOUT_BODY and environ["REQUEST_METHOD"] != "HEAD":
             headers = [(name, value) for name, value in headers if name != "content-length"]
             headers.append(("content-length", str(len(content))))
