@@ -140,8 +140,8 @@ def list_bot_tasks(db: Connection, now: int) -> list[BotTask]:
     waiting = query.join(tables).where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
     return [
         BotTask(
-            row.table,
-            row.visitor or row.table,
+            table=row.table,
+            visitor=row.visitor or row.table,
             seat=row.seat,
             since=row.open_since,
             is_awaited=bool(row.is_awaited),

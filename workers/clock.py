@@ -197,7 +197,7 @@ def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
     """
     still_due = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
     calendar = timing.parse_calendar(seat.calendar or "")
-    leads = timing.list_reminder_leads(seat.clock_left, calendar, app.settings.reminder)
+    leads = timing.list_reminder_leads(seat.clock_left, calendar, app.settings.reminder)  # seconds before the deadline
     if db.execute(select(seats.c.seat).where(*still_due).with_for_update(skip_locked=True)).first() is None:
         return  # a move is being judged there, or another clock was quicker
     next_at = timing.find_next_reminder(seat.due_at, leads, app.now())

@@ -54,7 +54,7 @@ class BounceReport(Struct, frozen=True):
 
 
 def is_dead(code: int, reply: str) -> bool:
-    """Return whether this reply of a mail server means that the address will never work again."""
+    """Return whether a reply of a mail server, which has this code, means that the address will never work again."""
     status = STATUS_CODE.search(reply)
     if status and _get_reason(status) not in VAGUE_STATUSES:
         return status[1] == "5" and _get_reason(status) in DEAD_STATUSES
@@ -101,7 +101,7 @@ def _is_permanent(report: BounceReport) -> bool:
     if _get_reason(status) not in VAGUE_STATUSES:
         return _get_reason(status) in DEAD_STATUSES
     reply = REPLY_CODE.search(report.diagnosis)
-    code = int(reply[1]) if reply else 0  # which means nothing
+    code = int(reply[1]) if reply else 0  # 0 is no code of SMTP
     return is_dead(code, report.diagnosis)
 
 

@@ -65,8 +65,11 @@ def extract_text(html: str) -> str:
 
 
 def _iter_visible(root: LexborNode | None, hidden_names: frozenset[str]) -> Iterator[str]:
-    """Yield the visible text below a node, up to the divider that mail programs put above the quoted mail."""
-    stack: list[LexborNode | str] = [root] if root is not None else []
+    """Yield the visible text below a node, up to the divider that mail programs put above the quoted mail.
+
+    Each quotation before that becomes a line `>`.
+    """
+    stack: list[LexborNode | str] = [root] if root is not None else []  # the next one to visit is the last
     while stack:
         node = stack.pop()
         if isinstance(node, str):
@@ -103,10 +106,12 @@ def _is_hidden(node: LexborNode, names: list[str], hidden_names: frozenset[str])
 
 def hides(style: str) -> bool:
     """Return whether an element with this CSS style is invisible."""
-    plain = CSS_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), CSS_COMMENT.sub("", style[:MAX_STYLE_CHARS]))
+    uncommented = CSS_COMMENT.sub("", style[:MAX_STYLE_CHARS])
+    plain = CSS_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), uncommented)
     colour, background = COLOUR.search(plain), BACKGROUND.search(plain)
-    has_one_colour = bool(colour and background and _parse_colour(colour[1]) == _parse_colour(background[1]))
-    return has_one_colour or bool(HIDING_STYLE.search(plain))
+    if colour and background and _parse_colour(colour[1]) == _parse_colour(background[1]):
+        return True
+    return bool(HIDING_STYLE.search(plain))
 
 
 def _parse_colour(text: str) -> str:
@@ -133,7 +138,7 @@ def _list_hidden_names(sheets: Iterable[str]) -> frozenset[str]:
 
 
 def _list_last_names(selector: str) -> list[str]:
-    """The classes and ids in the last part of a selector; without any its tag, and without one `*`.
+    """The classes and ids in the last part of a selector; if it has none, its tag as `<p>`, or `*` without a tag.
 
     The parts before it are ignored: in doubt too much is hidden.
     """

@@ -159,7 +159,10 @@ def _announce(app: App, progress: Progress) -> None:
 
 
 def play_mail(locked: LockedTable, mail: Mail) -> Progress:
-    """Play a mail's lines up to the first that is refused; raise SecondThought if a later one names another move."""
+    """Play a mail's lines up to the first that is refused; raise SecondThought if a later one names another move.
+
+    A mail that answers the letter of another table, or of several, is refused as a whole; so is one without a move.
+    """
     if mail.answers in NOT_PLAYED:
         refused = mail_results.make_refused_line(line="", why=NOT_PLAYED[mail.answers])
         return Progress(locked, (refused,), is_stopped=True)
@@ -356,7 +359,7 @@ def _open_rematch(progress: Progress, mail: Mail, line: str) -> Progress:
     table = snapshots.load_table(locked.app, locked.flush(), mail.table)
     person = register.find_person(locked.flush(), str(mail.person))
     try:
-        opened, _ = joining.open_rematch_within(locked.app, locked.batch, table, mail.seat, person.language)
+        opened, _own_seat = joining.open_rematch_within(locked.app, locked.batch, table, mail.seat, person.language)
     except Refused as refused:
         return progress.add(mail_results.make_refused_line(line, refused))
     progress = progress.add(LineResult(line, "done", REMATCH.verb, why=REMATCH_OPENED))

@@ -331,7 +331,7 @@ def find_verb(written: list[str], verbs: tuple[str, ...], words: Vocabulary) -> 
 
 
 def count_verb_words(written: list[str], verb: str, words: Vocabulary) -> int:
-    """Return the number of words of the verb's longest name that a line begins with; 1 if none has several words."""
+    """Return how many words of a line that begins with a verb name it; 1 unless they are a name of several words."""
     names = _list_verb_names(words, verb)
     for size in range(min(MAX_VERB_WORDS, len(written)), 1, -1):
         if menus.normalize_name(" ".join(written[:size])) in names:

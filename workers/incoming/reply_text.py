@@ -127,9 +127,10 @@ def _cut_at_letter(lines: list[str]) -> list[str]:
     If there is only a link or a receipt, the letter is in an unknown language, and only the first line is returned.
     """
     start = find_letter(lines)
-    if start is None:
-        return lines[:1] if any(LETTER_MARK.search(line) for line in lines) else lines
-    return lines[: _find_labels_above(lines, start)]
+    if start is not None:
+        return lines[: _find_labels_above(lines, start)]
+    has_mark = any(LETTER_MARK.search(line) for line in lines)
+    return lines[:1] if has_mark else lines
 
 
 def _find_labels_above(lines: Sequence[str], start: int) -> int:

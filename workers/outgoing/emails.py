@@ -95,7 +95,7 @@ class WirePolicy(EmailPolicy):
         return f"{name}: {f'{self.linesep} '.join(parts)}{self.linesep}"
 
     def _encode(self, name: str, text: str) -> str:
-        """Return a header's text, or the name before its address, in ASCII: others become encoded words (RFC 2047)."""
+        """Return a header's text, or the name before its address; what is not ASCII as encoded words (RFC 2047)."""
         if text.isascii():
             return text
         unquoted = unquote_name(text) if name in NAMED_HEADERS else text

@@ -89,12 +89,12 @@ def write_turning_point(draft: TableDraft, point: TurningPoint) -> str:
 
 def write_chance_balance(draft: TableDraft, story: Story) -> str:
     """Return how much each player won or lost by draws; empty if nothing was drawn."""
+    if not story.luck:
+        return ""
     shares = [
         f"{name} {format_signed(round(100 * share))}\N{NO-BREAK SPACE}%"
-        for name, share in zip(draft.snapshot.names, story.luck, strict=False)
+        for name, share in zip(draft.snapshot.names, story.luck, strict=True)
     ]
-    if not shares:
-        return ""
     heading = draft.translator.gettext("Luck, in chances won by draws that could have gone otherwise:")
     return f"{heading} {', '.join(shares)}"
 

@@ -159,9 +159,10 @@ def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
 
 def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a channel was switched off because it kept failing; None if it works again or is removed."""
-    number = parse_int(draft.request.kind_detail.partition("/")[0])
+    number_text, _slash, _time = draft.request.kind_detail.partition("/")
+    number = parse_int(number_text) or 0
     with draft.app.store.reading() as db:
-        channel = channels.find(db, number or 0)
+        channel = channels.find(db, number)
     if channel is None or channel.person != draft.person.id or channel.disabled_at is None:
         return None
     return _write_switched_off(draft, channel.label, channel.error)
@@ -169,7 +170,8 @@ def write_channel(draft: PersonalDraft) -> PersonalLetter | None:
 
 def write_follower(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that a chat gets no more news of a table; None if it works again or is removed."""
-    number = parse_int(draft.request.kind_detail.partition("/")[0]) or 0
+    number_text, _slash, _time = draft.request.kind_detail.partition("/")
+    number = parse_int(number_text) or 0
     with draft.app.store.reading() as db:
         follower = _find_follower(db, draft, number)
     if follower is None or follower.disabled_at is None:

@@ -134,13 +134,10 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
 
 
 def select_batch(due: Sequence[Any]) -> Sequence[Any]:
-    """Return the letters to lease together, from the first on.
-
-    A letter that is slow, or may have killed a process, is leased alone.
-    """
+    """Return the letters to lease together: the first ones, or only the first if it is to be leased alone."""
     together: list[Any] = []
     for row in due:
-        if row.kind in SLOW_KINDS or count_starts(row.outcome) > 0:
+        if row.kind in SLOW_KINDS or count_starts(row.outcome) > 0:  # it is slow, or may have killed a process
             break
         together.append(row)
     return together or due[:1]
@@ -243,11 +240,13 @@ def settle_over_limit(app: App, letter: ClaimedLetter) -> bool:
     most = app.settings.invitations_per_day
     with app.store.reading() as db:
         before = limits.count_letters_ahead(db, letter.request.person, letter.id, app.now())
+    if before < most:
+        return False
     if before >= 2 * most:
         close(app, letter, "too many invitations")
-    elif before >= most:
+    else:
         postpone(app, letter, app.now() + HOUR_S)
-    return before >= most
+    return True
 
 
 def find_end_of_wait(app: App, letter: ClaimedLetter) -> int | None:
@@ -269,7 +268,9 @@ def find_obstacle(letter: ClaimedLetter) -> str:
         return "nobody there"
     if letter.owed.is_bounced and letter.owed.kind.topic not in ("account", "answer"):
         return "address bounced"
-    return "not wanted" if letter.owed.treatment == "drop" else ""
+    if letter.owed.treatment == "drop":
+        return "not wanted"
+    return ""
 
 
 def write_or_postpone(app: App, letter: ClaimedLetter) -> Envelope | None:

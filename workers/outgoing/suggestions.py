@@ -113,8 +113,11 @@ def list_commands(
     table: Table, seat: int, writer: MoveWriter, server_commands: Sequence[str] = SERVER_COMMANDS
 ) -> tuple[str, ...]:
     """Return the commands to the table and to the server; nothing if the table takes no commands of this seat."""
-    verbs = tuple(writer.write_verb(entry.verb) for entry in tables.list_commands(table, seat))
-    return (*verbs, *map(writer.write_verb, server_commands), f"{writer.say} …") if verbs else ()
+    table_commands = [entry.verb for entry in tables.list_commands(table, seat)]
+    if not table_commands:
+        return ()
+    verbs = map(writer.write_verb, (*table_commands, *server_commands))
+    return (*verbs, f"{writer.say} …")
 
 
 def translate_refusal(why: Sentence, writer: MoveWriter) -> Sentence:
@@ -216,7 +219,8 @@ class MoveWriter:
             has_mail = len(links) < MAX_MAILED_ENDS
             links.append(MoveLink(end, _join(entry, args), mail=f"{front} {end}" if has_mail else ""))
         # There is no comma between moves, because names of places have commas.
-        text = f"{front} {SEPARATOR.join([*ends, '…'] if has_more else ends)}"
+        shown_ends = [*ends, "…"] if has_more else ends
+        text = f"{front} {SEPARATOR.join(shown_ends)}"
         return MoveLine(text, front, tuple(links), has_more)
 
     def _write_line(self, entry: MenuEntry, args: Sequence[str]) -> str:
