@@ -117,7 +117,7 @@ def _report_wrong_digest(seq: int) -> Finding:
 
 
 def _check_head(export: Export, finding: Finding | None) -> Finding | None:
-    """Report a wrong head as tampering, at the entry of an earlier finding if there is one, else at the last entry."""
+    """Return the finding, or tampering instead if the head is wrong: at the entry of the finding, else at the last."""
     if finding and finding.kind == "tampering":
         return finding
     if not log.has_wrong_head(export):
@@ -328,9 +328,12 @@ def _differs_by_rules_only(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
     then, now = _select_table_events(entry.events), _select_table_events(events)
     if _waits_for_round(entry.events) != _waits_for_round(events):  # the rules of the game decide whether a move draws
         return True
-    if then and now and {type(then[0]), type(now[0])} == {UndoAsked, Undone}:  # menus decide whether an undo is free
-        return (then[0].seat, then[0].to) == (now[0].seat, now[0].to)
-    return then == now and _begins_with_table_event(entry.events) == _begins_with_table_event(events)
+    if then and now:
+        first_then, first_now = then[0], now[0]
+        if {type(first_then), type(first_now)} == {UndoAsked, Undone}:  # menus decide whether an undo is free
+            return (first_then.seat, first_then.to) == (first_now.seat, first_now.to)
+    begins_alike = (type(entry.events[0]) in TABLE_EVENTS) == (type(events[0]) in TABLE_EVENTS)
+    return then == now and begins_alike
 
 
 def _remove_later_options(game: Game, entry: Entry[Any], events: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -352,10 +355,6 @@ def _select_table_events(events: tuple[Any, ...]) -> list[Any]:
 
 def _waits_for_round(events: tuple[Any, ...]) -> bool:
     return type(events[0]) is RoundNamed
-
-
-def _begins_with_table_event(events: tuple[Any, ...]) -> bool:
-    return type(events[0]) in TABLE_EVENTS
 
 
 def _matches_open_command(entry: Entry[Any], move: Move) -> bool:

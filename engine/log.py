@@ -259,7 +259,7 @@ def _check_redacted(export: Export) -> Iterator[FormatFault]:
 
 
 def _find_wrong_redaction(exported: ExportedEntry, salted: bool) -> str:
-    """Return what is wrong with an entry of a log without its seed; empty if nothing is."""
+    """Return what is wrong with an entry of a log without its seed; in a `salted` log, a complete one has a salt."""
     entry, salt = exported.entry, exported.salt
     if not exported.whole:
         shown = bool(entry["draws"]) or salt is not None
@@ -282,7 +282,9 @@ def _find_wrong_end(export: Export) -> FormatFault | None:
             continue
         if types.index("table.Ended") < len(types) - 1:
             return FormatFault(seq, f"In entry {seq} something happens after the end of the table.")
-        return FormatFault(seq + 1, f"Entry {seq + 1} comes after the end of the table.") if seq < last else None
+        if seq < last:
+            return FormatFault(seq + 1, f"Entry {seq + 1} comes after the end of the table.")
+        return None
     return FormatFault(last, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
 
 
@@ -317,11 +319,11 @@ def is_start(entry: Entry[Any]) -> bool:
 
 
 def find_entries_since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
-    """Return the entries after this seat's last move; if it has made none, the most recent ones since the start."""
-    for place in range(len(entries) - 1, -1, -1):
+    """Return the entries after this seat's last move; without one, or a seat, the most recent ones since the start."""
+    for place in reversed(range(len(entries))):
         if seat is not None and find_player(entries[place]) == seat:
             return entries[place + 1 :]
-    start = next((place for place, entry in enumerate(entries) if is_start(entry)), 0)  # 0 before the start
+    start = min((place for place, entry in enumerate(entries) if is_start(entry)), default=0)
     return entries[start:][-RECENT_ENTRIES:]
 
 

@@ -389,7 +389,7 @@ def _shorten(word: str) -> str:
 
 
 def _format_stems(verb: str, options: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Yield options that differ only in their last word as one line: `move A15 A9, A12`."""
+    """Yield a line for all options in a row that differ only after their stem, in the last word: `move A15 A9, A12`."""
     for stem, group in itertools.groupby(options, key=lambda args: args[:-1]):
         last = ", ".join(args[-1] for args in group if args)
         yield " ".join(word for word in (verb, *stem, last) if word)

@@ -125,7 +125,7 @@ def run(scenario: Scenario, game: Game | None = None) -> Any:
 def play_steps(scenario: Scenario, game: Game | None = None) -> Iterator[ScenarioMoment]:
     """Yield the opening, and the moment after each step; raise Failed if an expectation does not hold."""
     game = game or _find(scenario.game)
-    rig = Rig(scenario.rig, _make_source(scenario.title))
+    rig = Rig(scenario.rig, otherwise=_make_source(scenario.title))
     moment = _open(scenario, game, rig)
     yield moment
     for number, step in enumerate(scenario.steps, 1):
@@ -157,7 +157,7 @@ def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token
     """Make the move that this text means instead of the last one; raise Refused if the rules do not allow it."""
     moment = play_to_last(scenario)
     step = scenario.steps[-1]
-    rig = Rig(step.rig, Rig(scenario.rig, _make_source(scenario.title)))
+    rig = Rig(step.rig, otherwise=Rig(scenario.rig, otherwise=_make_source(scenario.title)))
     move = menus.parse_move(moment.game.menu(moment.state, step.seat), text, spell)
     outcome = games.play(moment.game, moment.state, step.seat, move, Chance(rig))
     after = _make_next_moment(moment, outcome)
@@ -236,7 +236,7 @@ def _play_step(moment: ScenarioMoment, step: ScenarioStep, where: str, rig: Rig)
         raise Failed(f"{where}: say either what is moved or what is refused")
     if not 0 <= step.seat < moment.seats:
         raise Failed(f"{where}: there is no such seat")
-    step_rig = Rig(step.rig, rig)
+    step_rig = Rig(step.rig, otherwise=rig)
     menu = moment.game.menu(moment.state, step.seat)
     try:
         move = menus.parse_move(menu, step.move or step.refused)

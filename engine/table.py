@@ -169,7 +169,7 @@ def make_sealed_chance(table: Table, seed: bytes) -> Chance:
 
 
 def make_chance(table: Table, seed: bytes, move: Move, at: int) -> Chance:
-    """Return the chance of this command: sealed, by the beacon's round that it brings, or pending until a later one."""
+    """Return the chance of this command: sealed, or by the beacon's round that it has, or for a round yet to come."""
     if table.beacon is None:
         return make_sealed_chance(table, seed)
     if table.waiting_command is None:  # this command will wait for a round if it draws

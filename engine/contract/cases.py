@@ -52,7 +52,9 @@ def list_variants(game: Any) -> list[tuple[tuple[str, str], ...]]:
     ]
     variants = [(), *((change,) for change in changes)]
     combined = _combine(game, changes)
-    return [*variants, combined] if len(combined) > 1 else variants
+    if len(combined) > 1:  # a single change is among the variants already
+        variants.append(combined)
+    return variants
 
 
 def _combine(game: Any, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

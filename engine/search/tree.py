@@ -129,7 +129,7 @@ def _evaluate_entry(entry: MenuEntry, evaluate: Evaluate) -> None:
 
 
 def _evaluate_subset(entry: Subset, evaluate: Evaluate) -> None:
-    """Call `evaluate` for each item exchanged alone, take the best ones, then exchange those near the border."""
+    """Weigh each item alone; then call `evaluate` for the best of each size, and with the worst of them exchanged."""
     items = range(len(entry.items))
 
     def evaluate_items(chosen: set[int]) -> float:
@@ -195,7 +195,7 @@ class Edge:
         self.prior = prior
         self.visits = 0
         self.totals = [PRIOR_WEIGHT * share for share in prior]
-        self.children: dict[object, Node] = {}
+        self.children: dict[object, Node] = {}  # by the seat that is to move next and its menu
 
     def compute_average(self, seat: int) -> float:
         """Return the mean share of a seat, the first evaluation included."""

@@ -174,9 +174,9 @@ LONGEST_WAIT_TURNS, MOST_REFINEMENTS, TOLERANCE_TURNS = 40.0, 3, 1e-3
 def expect_turns(palace: Sequence[Coin], missing: int, turned: int | None = None) -> float:
     """Return how many turns of the seat it takes on average to turn up coins worth `missing` (§7.3).
 
-    The seat ends each turn when that is best for it.
-    Between turns `turned` is None. In the seat's own turn `turned` are the roubles turned up so far, and only the turns
-    after this one are counted. The palace is taken to keep the coins that are in it now.
+    The seat ends each turn when that is best for it. Between turns `turned` is None. In the seat's own turn `turned`
+    are the roubles turned up so far, and only the turns after this one are counted. The palace is taken to keep the
+    coins that are in it now.
     """
     if turned is not None and turned >= missing:
         return 0.0

@@ -199,7 +199,7 @@ def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
     inns = tuple(inn for village in VILLAGES for inn in village if inn not in closed)
     first = chance.pick("start player", range(seats))
     events: list[Event] = [Prepared(options, seats, inns, _choose_coins(options), COLOURS - seats, first)]
-    empty = [inn for inn in VILLAGES[0] if inn in inns]
+    empty = [inn for inn in VILLAGES[SWAMP] if inn in inns]
     for place in range(seats):
         inn = chance.pick("first inn", empty)
         empty.remove(inn)
@@ -282,7 +282,8 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
             victim, coin = draw_from_purse(state, token, chance)
             return [Turned(seat, coin, victim)]
         case "rob", (token,):
-            return [Robbed(seat, *draw_from_purse(state, token, chance))]
+            victim, coin = draw_from_purse(state, token, chance)
+            return [Robbed(seat, victim, coin)]
         case "decline", ():
             return [Spared(seat)]
         case "pay", ():

@@ -113,11 +113,11 @@ def locate_field(field: Field) -> tuple[float, float]:
 
 
 def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
-    """Return the edge of a field as a polygon; in the bends its long sides are curved."""
+    """Return the edge of a field as a polygon, `inset` inside of its lines; in the bends its long sides are curved."""
     lane, _ = field
-    rear, ahead = get_rear(field) / UNIT, get_front(field) / UNIT
+    rear, front = get_rear(field) / UNIT, get_front(field) / UNIT
     trim = inset / FIELD_LENGTH
-    steps = [rear + trim + (ahead - rear - 2 * trim) * step / SIDE_STEPS for step in range(SIDE_STEPS + 1)]
+    steps = [rear + trim + (front - rear - 2 * trim) * step / SIDE_STEPS for step in range(SIDE_STEPS + 1)]
     inside, outside = lane * LANE_WIDTH + inset, (lane + 1) * LANE_WIDTH - inset
     return [
         *(locate_place(along, inside) for along in steps),

@@ -202,7 +202,9 @@ def find_rides(reach: Reach, points: int, kind: Kind) -> Rides:
     while not reach.stages[ridden]:
         ridden -= 1
     ends = _merge_courses(reach.stages[ridden])
-    refused = ends & reach.takeoffs if ridden < points and kind == "cards" else 0  # §9.5: it cannot jump
+    refused = 0
+    if ridden < points and kind == "cards":  # §9.5: with too few points left it cannot jump
+        refused = ends & reach.takeoffs
     if not ridden and not refused:
         (number,) = _list_numbers(ends)  # only the start takes no points
         return Rides(0, {STAY: FIELDS[number]})

@@ -175,7 +175,8 @@ def _find_first_roller(state: State, chance: Chance) -> RollerFound:
     while len(seats) > 1:
         latest = _throw_dice(seats, chance)
         throws += latest
-        seats = [throw.seat for throw in latest if _sum_dice(throw) == max(map(_sum_dice, latest))]
+        highest = max(map(_sum_dice, latest))
+        seats = [throw.seat for throw in latest if _sum_dice(throw) == highest]
     return RollerFound(seats[0], throws)
 
 
