@@ -148,9 +148,13 @@ def _make_table(name: str, seats: int | None, pairs: Mapping[str, str], bot: str
 
 
 def _iter_games(table: PlayoutTable, seed: str, count: int, limit: int) -> Iterator[PlayedGame]:
-    """Yield the games up to the first that breaks a promise; each has its own seed, which repeats it."""
+    """Yield the games up to the first that breaks a promise.
+
+    Each has its own seed, which repeats it; the first game has the given one.
+    """
     for number in range(count):
-        playout = run(table, f"{seed}-{number}" if number else seed, limit)
+        own_seed = seed if number == 0 else f"{seed}-{number}"
+        playout = run(table, own_seed, limit)
         yield playout
         if playout.broken:
             return

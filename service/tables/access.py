@@ -79,7 +79,7 @@ def find(app: App, link: str) -> Place:
 
 @contextmanager
 def writing_at(app: App, link: str) -> Iterator[tuple[Connection, Place]]:
-    """Find the place of a link, and change what belongs to it, in one transaction."""
+    """Begin a transaction, and yield it with the place of a link, so that the caller can change what belongs to it."""
     check_link(app, link)
     with app.store.writing() as db:
         yield db, find_place(db, link)

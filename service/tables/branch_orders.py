@@ -162,7 +162,7 @@ def _exchange(game: Game, source: _LoadedBranch, target: _LoadedBranch, at: int)
     _, text = move
     longer = (*target.branch.moves, move)
     new_target = _make_branch(game, target, longer)
-    is_possible_at_end = len(new_target.moves) == len(longer)
+    is_possible_at_end = len(new_target.moves) == len(longer)  # else it was cut off
     if is_possible_at_end:
         return _make_branch(game, source, (*earlier, *later)), new_target
     own_places = [place for place, (seat, _) in enumerate(target.branch.moves) if seat == target.branch.seat]
@@ -171,6 +171,7 @@ def _exchange(game: Game, source: _LoadedBranch, target: _LoadedBranch, at: int)
         targets_move = target.branch.moves[last]
         new_source = _make_branch(game, source, (*earlier, targets_move, *later))
         new_target = _make_branch(game, target, (*target.branch.moves[:last], move, *target.branch.moves[last + 1 :]))
+        # `_make_branch` has cut each branch at its first impossible move.
         are_both_possible = len(new_source.moves) > at and len(new_target.moves) > last
         if are_both_possible:
             return new_source, new_target

@@ -197,9 +197,9 @@ def deal(app: App, db: Connection, place: Place, number: int) -> int:
     """Deal hidden things and chance again, by a new seed; return how many moves became illegal and were cut."""
     table, branch = snapshots.load_table(app, db, place.table), find(db, place, number, lock=True)
     changed = replace(branch, seed=secrets.token_bytes(32))
-    legal = len(play_out(app, db, table, changed))
-    _update(db, branch, seed=changed.seed, moves=_dump_moves(branch.moves[:legal]))
-    return len(branch.moves) - legal
+    legal_count = len(play_out(app, db, table, changed))
+    _update(db, branch, seed=changed.seed, moves=_dump_moves(branch.moves[:legal_count]))
+    return len(branch.moves) - legal_count
 
 
 def take_out(db: Connection, place: Place, number: int, step: int) -> None:

@@ -57,7 +57,7 @@ Lock = Callable[[App, Batch, str], LockedTable]
 
 @contextmanager
 def at_table(app: App, table: str, lock: Lock = lock_table) -> Iterator[Work]:
-    """Change one table in one transaction; after its commit cache the new position and wake the workers."""
+    """Let the caller change one table in one transaction; after the commit cache its position and wake the workers."""
     with app.store.writing() as db:
         batch = Batch(db)
         work = Work(lock(app, batch, table))
@@ -68,7 +68,7 @@ def at_table(app: App, table: str, lock: Lock = lock_table) -> Iterator[Work]:
 
 @contextmanager
 def at_seat(app: App, link: str) -> Iterator[tuple[Work, Place]]:
-    """Find the seat of a link, and change its table as `at_table` does, in the same transaction."""
+    """Find the seat of a link, and let the caller change its table as with `at_table`, in the same transaction."""
     with writing_at(app, link) as (db, place):
         require_seat(place)
         batch = Batch(db)

@@ -88,7 +88,7 @@ def _check_manuscript(name: str, book: Manuscript) -> Iterator[str]:
     yield from (f"ruling {code} is told and not cited." for code in sorted(book.rulings.keys() - marked))
     for section in book.sections:
         yield from (
-            f"{section.key} cites §{cited}, which is not there." for cited in set(section.citations) - set(keys)
+            f"{section.key} cites §{cited}, which is not there." for cited in section.citations if cited not in keys
         )
         yield from (f"{section.key} shows {one}, which is no file." for one in _find_missing_examples(name, section))
 

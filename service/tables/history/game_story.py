@@ -270,7 +270,7 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
     scores_after = list[tuple[int, ...]]()
     for entry in entries:
         before_entries.append((state, scores))
-        was_running = state is not None  # otherwise the entry sets the game up, which is no scoring
+        may_set_up = state is None  # to set the game up is no scoring
         for event in entry.events:
             if isinstance(event, table_events.Started):
                 state = game.State()
@@ -279,11 +279,13 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
                 steps = [step for step in steps if step.seq < event.to]
             elif type(event) not in table_events.TABLE_EVENTS:
                 state = game.evolve(state, event)
-                if was_running:
-                    scores_before, scores = scores, _get_scores(game, state)
-                    if scores_before != scores:
-                        steps.append(ScoringStep(entry.seq, event, scores_before, scores))
-        if state is not None and not was_running:
+                if may_set_up:
+                    continue
+                new_scores = _get_scores(game, state)
+                if new_scores != scores:
+                    steps.append(ScoringStep(entry.seq, event, before=scores, after=new_scores))
+                    scores = new_scores
+        if may_set_up and state is not None:
             scores = _get_scores(game, state)
         scores_after.append(scores)
     return scores_after, steps
