@@ -35,7 +35,8 @@ def advance(state: State, chance: Chance) -> Outcome | None:
 
 def _begin_next_turn(state: State, chance: Chance) -> Outcome:
     """§2.7, §2.1: Draw the tile of the next seat, after a figure was withheld for the seat on turn if it had none."""
-    withheld = (FigureWithheld(state.turn),) if state.work[0].step == "figure" else ()
+    (part,) = state.work
+    withheld = (FigureWithheld(state.turn),) if part.step == "figure" else ()
     seat = find_next_seat(state)
     drawn = draw_plainly(state, seat, chance)
     return Outcome(draw_tile(state, NEW_PART, drawn.tile, turn=seat), (*withheld, TurnBegan(seat), drawn))

@@ -183,7 +183,7 @@ def list_offers(menu: Menu) -> Offers:
     tokens["turns"] = dict.fromkeys(sorted(tokens["turns"], key=int))
     verbs = [entry.verb for entry in menu]
     return Offers(
-        places=tuple(option for entry in menu if entry.verb == "place" for option in _list_options(entry)),
+        places=tuple(list_options_of(menu, "place")),
         is_scoring="score" in verbs,
         is_message="message" in verbs and "draw" not in tokens["words"],  # with `draw` none is in hand yet
         is_builder="builder" in verbs,
@@ -193,7 +193,8 @@ def list_offers(menu: Menu) -> Offers:
 
 def list_options_of(menu: Menu, verb: str) -> list[tuple[str, ...]]:
     """Return those options of a verb that have several arguments."""
-    return [option for entry in menu if entry.verb == verb for option in _list_options(entry) if len(option) > 1]
+    options = [option for entry in menu if entry.verb == verb for option in _list_options(entry)]
+    return [option for option in options if len(option) > 1]
 
 
 def list_moves_away(menu: Menu, figure: Figure, question: str) -> list[str]:

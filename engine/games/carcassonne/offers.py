@@ -30,7 +30,7 @@ def take_own_tile(state: State, rules: Rules, seat: int) -> Struct | None:
 
 def has_own_tile(state: State, rules: Rules, seat: int) -> bool:
     """Whether a seat has a tile of its own, which it takes instead of drawing one."""
-    return bool(rules.hooks["take_own_tile"]) and take_own_tile(state, rules, seat) is not None
+    return take_own_tile(state, rules, seat) is not None
 
 
 def can_place_tile(state: State, rules: Rules) -> bool:

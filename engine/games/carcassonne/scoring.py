@@ -188,7 +188,9 @@ def settle_figures(state: State) -> State:
 
 def _skip_to_scoring(work: Work) -> Work:
     """Return a part that is between its figure and its scoring at the step of scoring; other work stays as it is."""
-    return replace(work, step="score") if isinstance(work, Part) and work.step == "between" else work
+    if isinstance(work, Part) and work.step == "between":
+        return replace(work, step="score")
+    return work
 
 
 def menu(state: State, seat: int) -> Menu:

@@ -125,6 +125,7 @@ def draw_text_map(tiles: Mapping[str, PlacedTile], figures: Iterable[Figure], fr
         sheet.write(0, MAP_ROW + MIDDLE_ROW + TILE_ROWS * (y - rows[0]), y)
 
     def draw(cell: str, dx: int, dy: int, text: object) -> None:
+        """Write a text from this column and row of the tile on a cell, if the cell is shown."""
         x, y = parse_cell(cell)
         if x in columns and y in rows:
             left, top = MAP_COLUMN + TILE_COLUMNS * (x - columns[0]), MAP_ROW + TILE_ROWS * (y - rows[0])
