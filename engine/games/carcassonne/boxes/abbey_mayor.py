@@ -254,17 +254,18 @@ class AbbeyMayor(BoxHooks):
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§18.2, §18.6, §18.7: Place the abbey on a cell, build the barn in a corner, or drive the wagon on or home."""
-        word = move.args[0]
         if move.verb == "abbey":
-            return [AbbeyUsed(seat), *place_tile(state, rules, TilePlaced(ABBEY, word, turn=0, seat=seat), chance)]
+            (cell,) = move.args
+            return [AbbeyUsed(seat), *place_tile(state, rules, TilePlaced(ABBEY, cell, turn=0, seat=seat), chance)]
         if move.verb == "barn":
+            (corner,) = move.args
             cell = get_current_part(state).cell
-            corner = word
             field = find_barn_sites(state, cell)[corner]
             return [BarnBuilt(Figure(seat, BARN, cell, field, way=corner))]
-        if word == "home":
+        (goal,) = move.args
+        if goal == "home":
             return [WagonRested(seat)]
-        cell, _, token = word.partition("/")
+        cell, _, token = goal.partition("/")
         return [WagonDriven(Figure(seat, WAGON, cell, token))]
 
     def adjust_strength(self, state: State, rules: Rules, feature: Feature, figure: Figure, strength: int) -> int:
@@ -318,7 +319,10 @@ class AbbeyMayor(BoxHooks):
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> WagonRested | None:
         """Send a wagon home that can drive nowhere."""
-        return None if list_wagon_goals(state, rules, task.place) else WagonRested(task.seats[0])
+        if list_wagon_goals(state, rules, task.place):
+            return None
+        (owner,) = task.seats
+        return WagonRested(owner)
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
         """§18.8: Return the farmers and pigs of a farm that is scored before the end: none without a farmer.

@@ -272,7 +272,9 @@ class Bazaars(BoxHooks):
         """§23.11: A seat uses its tile when its turn comes next, or in the first part of a turn that is going on."""
         own, work = get_bought_tiles(state)[seat], state.work[-1]
         begins_turn = seat != state.turn or (isinstance(work, Part) and work.kind == "turn")
-        return BoughtTileTaken(seat, own[0]) if own and begins_turn else None
+        if not own or not begins_turn:
+            return None
+        return BoughtTileTaken(seat, own[0])
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§23.10: Let the seat pick a tile, bid, or choose between buying and selling, as the auction goes on."""

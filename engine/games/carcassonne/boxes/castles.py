@@ -276,8 +276,9 @@ class Castles(BoxHooks):
             return None
         (lord,) = meeples
         was_asked = _make_question_note(lord.place) in part.notes
-        has_castle = get_castles_left(state)[lord.seat] > 0
-        return CastleOffered(lord.seat, lord.place) if has_castle and not was_asked else None
+        if was_asked or not get_castles_left(state)[lord.seat]:
+            return None
+        return CastleOffered(lord.seat, lord.place)
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> FeatureScored | None:
         """§23.6: After all other features, pay the next lord that is due; the hook is called until none is."""

@@ -190,7 +190,7 @@ def list_seats_with_citizens(state: State, quarter: str) -> tuple[int, ...]:
 
 def list_farms(state: State, rules: Rules) -> Iterator[str]:
     """§30.5: Yield the places of the farms that bring points."""
-    for root, feature in list(state.features.items()):
+    for root, feature in state.features.items():
         if feature.kind == "field" and count_farm_cities(state, rules, feature):
             place = find_arrival_place(state, rules, root)
             if place:
@@ -273,7 +273,9 @@ class Count(StartBlock):
             return None
         place = find_arrival_place(state, rules, root)
         was_asked = _make_question_note(place) in get_current_part(state).notes
-        return CitizensAsked(quarter, seats, place) if place and not was_asked else None
+        if was_asked or not place:
+            return None
+        return CitizensAsked(quarter, seats, place)
 
     def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
         """§30.5: Before the final scoring, and after last turns of other boxes, ask whether meeples go onto farms."""

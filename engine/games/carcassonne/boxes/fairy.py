@@ -79,7 +79,9 @@ class Fairy(BoxHooks):
     def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
         """§10.3: Three points for the owner of the figure beside her, in the lead or not."""
         figure = get_figure_with_fairy(state)
-        return (Award(figure.seat, FEATURE_POINTS, "fairy"),) if figure and figure in feature.figures else ()
+        if figure is None or figure not in feature.figures:
+            return ()
+        return (Award(figure.seat, FEATURE_POINTS, "fairy"),)
 
 
 BOX = Fairy()

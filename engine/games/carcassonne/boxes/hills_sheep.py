@@ -86,7 +86,10 @@ get_flocks = make_getter("flocks", Flocks)
 
 def _list_tokens_to_draw(state: State) -> list[int]:
     """Return the tokens that are with no shepherd: a number of sheep, or `WOLF`."""
-    tokens = [WOLF if value == "wolf" else int(value) for value, count in TOKENS.items() for _ in range(count)]
+    tokens = list[int]()
+    for value, count in TOKENS.items():
+        token = WOLF if value == "wolf" else int(value)
+        tokens += [token] * count
     for flock in get_flocks(state).values():
         for sheep in flock:
             tokens.remove(sheep)
@@ -173,7 +176,9 @@ class HillsSheep(BoxHooks):
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> HillRaised | None:
         """§14.8: Put a tile of the bag under a hill, if one can still be drawn."""
-        return HillRaised() if "hill" in PIECES[event.tile][0].signs and can_draw(state) else None
+        if "hill" not in PIECES[event.tile][0].signs or not can_draw(state):
+            return None
+        return HillRaised()
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
         """§14.1: Offer the shepherd on fields without another shepherd; other figures do not matter."""

@@ -160,8 +160,8 @@ def list_travellers(state: State, rules: Rules, seat: int, root: int) -> list[Fi
 def find_latest_place(state: State, root: int) -> str:
     """Return the place of a segment of a road, on its latest tile."""
     cell = list_cells(state, state.features[root])[-1]
-    segments = iter_segments(state, cell)
-    return next(f"{cell}/{segment.token}" for segment, segment_root in segments if segment_root == root)
+    tokens = [segment.token for segment, segment_root in iter_segments(state, cell) if segment_root == root]
+    return f"{cell}/{tokens[0]}"
 
 
 class Leipzig(StartBlock):

@@ -165,8 +165,9 @@ def _list_perform_options(state: State, number: int, rules: Rules) -> Sequence[A
         return [("perform",)] if can_place_tile(state, rules) else []
     if number == TAKE_BACK:
         return [("perform", figure.place) for figure in rules.select_meeples(list_figures(state), state.turn)]
-    has_target = bool(_list_features_with_own_meeple(state, rules, _find_target_kind(number)))
-    return [("perform",)] if has_target or can_perform_without_target(state) else []
+    targets = _list_features_with_own_meeple(state, rules, _find_target_kind(number))
+    can_perform = bool(targets) or can_perform_without_target(state)
+    return [("perform",)] if can_perform else []
 
 
 def can_perform_without_target(state: State) -> bool:
@@ -303,7 +304,8 @@ class Messages(BoxHooks):
         if number in SMALLEST_FEATURE:
             return [_score_smallest(state, number, rules)]
         if number == TAKE_BACK:
-            return [_score_and_take_back(state, find_figure(state, move.args[1]), rules)]
+            _perform, place = move.args
+            return [_score_and_take_back(state, find_figure(state, place), rules)]
         return [MessagePerformed(seat, number, POINTS_EACH * _count_targets(state, number, rules))]
 
 

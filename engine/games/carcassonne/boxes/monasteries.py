@@ -59,8 +59,9 @@ class Monasteries(BoxHooks):
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
         """§17.3: Return no figure for a completed cloister whose figure lies there until the end; None otherwise."""
-        is_lying = feature.kind == "cloister" and has_lying_figure(feature)
-        return () if is_lying and moment == "scored" else None
+        if moment != "scored" or feature.kind != "cloister" or not has_lying_figure(feature):
+            return None
+        return ()
 
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
         """§17.3, §17.4: A lying figure counts its row and column."""

@@ -165,8 +165,12 @@ def find_flea_to_take(state: State) -> str:
 @functools.lru_cache(maxsize=256)
 def _find_flea_at_edge(outbreaks: tuple[str, ...], fleas: tuple[str, ...]) -> str:
     """Return the first of these active fleas without which the others are still connected with the outbreaks."""
-    cells_without_one = len(outbreaks) + len(fleas) - 1
-    return next(cell for cell in fleas if len(find_region(outbreaks, {*fleas} - {cell})) == cells_without_one)
+
+    def is_at_edge(cell: str) -> bool:
+        others = {*fleas} - {cell}
+        return len(find_region(outbreaks, others)) == len(outbreaks) + len(others)
+
+    return next(cell for cell in fleas if is_at_edge(cell))
 
 
 def list_targets(state: State) -> list[str]:
@@ -174,6 +178,7 @@ def list_targets(state: State) -> list[str]:
     if not get_outbreaks(state):
         return []
     fleas, leaving = get_fleas(state), find_flea_to_take(state)
+    # The next flea is put beside an outbreak or an active flea, but not beside the flea that is taken for it.
     active = [cell for cell, is_active in fleas.items() if is_active and cell != leaving]
     barred = {*get_outbreaks(state), *get_ended_outbreaks(state), *fleas}
     beside = dict.fromkeys(other for cell in (*get_outbreaks(state), *active) for other in list_neighbours(cell))

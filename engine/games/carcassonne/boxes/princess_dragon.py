@@ -247,7 +247,10 @@ class PrincessDragon(BoxHooks):
         ways = list_ways(state)
         if not ways:
             return DragonStopped(get_dragon_cell(state))
-        return move_dragon(state, rules, task.seats[0], ways[0]) if len(ways) == 1 else None
+        if len(ways) > 1:
+            return None
+        (seat,) = task.seats
+        return move_dragon(state, rules, seat, ways[0])
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§24.4, §24.6: Move the dragon one step, or send a knight home with those that do not stay without him."""

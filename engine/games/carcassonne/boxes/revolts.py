@@ -163,7 +163,8 @@ class Revolts(BoxHooks):
         ]
         own = [figure for kind in sorted(KINDS) for figure in list_meeples_on(state, rules, seat, kind)]
         old = [(figure.place,) for figure in own if not figure.protected]
-        return Choice("protect", (*placed, *old), "27.4") if placed or old else None
+        options = (*placed, *old)
+        return Choice("protect", options, "27.4") if options else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§27.4: Protect the meeple at a place on the land, or place a new meeple protected."""

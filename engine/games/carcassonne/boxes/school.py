@@ -119,7 +119,10 @@ class School(BoxHooks):
         return replace(deck, beside=(*deck.beside, EAST, WEST))
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        return TEACHER_IN_HAND if get_teacher_owner(state) == seat and can_draw(state) else 0.0
+        """Return what the teacher is worth to the seat that has him, as long as tiles are left."""
+        if get_teacher_owner(state) != seat or not can_draw(state):
+            return 0.0
+        return TEACHER_IN_HAND
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
         """§21.3: Note the points of a feature for the owner of the teacher, and whether it is a road to the school."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import BoxHooks, Rules
-from engine.games.carcassonne.land import find_token_root, has_segment, send_home
+from engine.games.carcassonne.land import find_segment_cell, find_token_root, has_segment, send_home
 from engine.games.carcassonne.state import Figure, State
 from engine.games.carcassonne.tiles import PIECES, Args, list_cells_around
 
@@ -67,12 +67,12 @@ class Shrines(BoxHooks):
         return not find_rivals(state, rival, not is_shrine)
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChallengeLost | None:
-        """§16.4: Send the figures of the rivals of a completed cloister or shrine home."""
+        """§16.4: Before the figures of a cloister or shrine are scored, send those of its unfinished rivals home."""
         feature = state.features[root]
         if feature.kind != CLOISTER or not scoring.select_figures(state, rules, feature, "scored"):
             return None
-        cell = feature.figures[0].cell
-        losers = tuple(self._find_losers(state, rules, find_rivals(state, cell, SHRINE in feature.marks)))
+        rivals = find_rivals(state, find_segment_cell(state, root), is_shrine=SHRINE in feature.marks)
+        losers = tuple(self._find_losers(state, rules, rivals))
         return ChallengeLost(losers) if losers else None
 
     def _find_losers(self, state: State, rules: Rules, cells: Sequence[str]) -> Iterator[Figure]:

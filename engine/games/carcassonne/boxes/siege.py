@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import BoxHooks, Moment, Rules
-from engine.games.carcassonne.land import find_figure_root, iter_segments, list_cells, send_home
+from engine.games.carcassonne.land import find_figure_root, has_segment, iter_segments, list_cells, send_home
 from engine.games.carcassonne.state import (
     Feature,
     Figure,
@@ -21,7 +21,7 @@ from engine.games.carcassonne.state import (
     pop_work,
     push_work,
 )
-from engine.games.carcassonne.tiles import PIECES, list_nine_cells
+from engine.games.carcassonne.tiles import list_nine_cells
 from engine.menu import Choice, Menu, Move
 
 BESIEGED_MARK = "besieged"
@@ -62,8 +62,7 @@ def apply_stayed(state: State, event: Stayed) -> State:
 def has_way_out(state: State, root: int) -> bool:
     """§15.5: Whether a cloister of any kind is around a besieged tile of this city."""
     besieged = [cell for cell in list_cells(state, state.features[root]) if _is_besieged_tile(state, cell, root)]
-    tiles = [state.tiles[one].tile for cell in besieged for one in list_nine_cells(cell) if one in state.tiles]
-    return any(segment.kind == "cloister" for tile in tiles for segment in PIECES[tile][0].segments)
+    return any(has_segment(state, one, "cloister") for cell in besieged for one in list_nine_cells(cell))
 
 
 def _is_besieged_tile(state: State, cell: str, root: int) -> bool:

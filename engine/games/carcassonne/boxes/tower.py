@@ -201,7 +201,9 @@ def _list_open_towers(state: State) -> list[str]:
 def is_within_reach(tower: str, floors: int, cell: str) -> bool:
     """§22.3: Whether a cell is in the row or column of a tower, and no farther than it has floors."""
     (x, y), (tower_x, tower_y) = parse_cell(cell), parse_cell(tower)
-    return (x == tower_x and abs(y - tower_y) <= floors) or (y == tower_y and abs(x - tower_x) <= floors)
+    if x == tower_x:
+        return abs(y - tower_y) <= floors
+    return y == tower_y and abs(x - tower_x) <= floors
 
 
 def list_figures_within_reach(state: State, rules: Rules, cell: str) -> list[Figure]:

@@ -248,7 +248,8 @@ class Wheel(StartBlock):
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> MeepleWithdrawn | None:
         """Take the only meeple of a seat back without a question."""
-        places = list_places_of_meeples(state, rules, task.seats[0])
+        (seat,) = task.seats
+        places = list_places_of_meeples(state, rules, seat)
         return withdraw_meeple(state, rules, places[0]) if len(places) == 1 else None
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
