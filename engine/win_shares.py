@@ -52,6 +52,6 @@ def _divide_among_winners(standing: Sequence[Standing]) -> Shares:
 
 
 def _estimate_from_scores(standing: Sequence[Standing]) -> Shares:
-    """Convert scores to shares; the unit is a tenth of all points."""
+    """Convert scores to shares; the unit is a tenth of all points, and 1 more so that it is never 0."""
     unit = 1 + sum(abs(one.score) for one in standing) / 10
     return from_points([one.score for one in standing], unit, [one.out for one in standing])

@@ -210,5 +210,5 @@ def think(
 
 
 def think_ahead(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> tuple[Move, ...]:
-    """Return `choose_turn` for a game that is given by its name."""
+    """Return `choose_turn` for a game that is given by its name, so that another process can be asked for it."""
     return choose_turn(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"))

@@ -98,8 +98,8 @@ def _rate_extras(state: State, seat: int, holdings: Holdings) -> float:
 
 def _rate_couriers(state: State, seat: int) -> float:
     """Rate the couriers of a seat that are in an inn."""
-    own = sum(owner == seat for guests in state.inns.values() for owner in guests.values())
-    return ROADS[state.options.rules].courier * own
+    count = sum(owner == seat for guests in state.inns.values() for owner in guests.values())
+    return ROADS[state.options.rules].courier * count
 
 
 def _count_own_roubles(state: State, seat: int, holdings: Holdings) -> int:

@@ -97,9 +97,9 @@ def _begin_race(state: State, chance: Chance) -> Event:
 
 
 def _choose_hedges(state: State, race: int) -> tuple[int, ...]:
-    """§9.1, §9.2: all hedges but the one on the start row."""
-    hurdles = {"none": False, "race3": race == RACES, "all": True}[state.options.grand_national]
-    return tuple(number for number in HEDGES if number != START_HEDGE) if hurdles else ()
+    """§9.1, §9.2: return the hedges of a race: all but the one on the start row, or none in a race without hurdles."""
+    has_hurdles = {"none": False, "race3": race == RACES, "all": True}[state.options.grand_national]
+    return tuple(number for number in HEDGES if number != START_HEDGE) if has_hurdles else ()
 
 
 def _roll_for_boxes(state: State, chance: Chance) -> BoxesRolled:
