@@ -249,8 +249,8 @@ def compute_due(since: int, left: int, calendar: Calendar, share: float, now: in
 def compute_turn_time(clock: Clock, left: int | None) -> int:
     """Return the seconds of a seat as its turn begins: the pace, or the rest of its bank plus the increment.
 
-    No increment makes more of the bank than it had at first. `left` is that rest; None at the first turn of a seat,
-    whose bank is full.
+    The bank never grows beyond its first size. `left` is that rest; None at the first turn of a seat, whose bank is
+    full.
     """
     if not clock.bank:
         return clock.pace

@@ -91,8 +91,8 @@ def check_confirm_link(app_links: Links, db: Connection, row: Any, token: str, n
 def check_sign_in_link(app_links: Links, row: Any, token: str, now: int) -> ProvenPerson | None:
     """Return the person of this row; None if there is none, or if the token is wrong, used or expired.
 
-    It is used if the person has signed in since it was made, and wrong if all sessions were ended since: the person's
-    number `sessions` has then grown.
+    A token is used if the person has signed in since it was made. It is wrong if all sessions were ended since: the
+    person's number `sessions` has then grown.
     """
     _, written = links.parse_token(token, 2)
     at = parse_int(written) or 0

@@ -174,12 +174,12 @@ class TurnIndex(Struct, frozen=True):
         """Return the entries where this seat's turns begin; for spectators those of the seat that moved first."""
         own = self._find_first_mover() if seat is None else seat
         starts = list[int]()
-        before = None
+        last_mover = None
         for seq, mover in enumerate(self.movers):
             if mover is not None:
-                if mover == own and before != own:
+                if mover == own and last_mover != own:
                     starts.append(seq)
-                before = mover
+                last_mover = mover
         return tuple(starts)
 
     def _find_first_mover(self) -> int | None:
