@@ -331,8 +331,9 @@ def _make_option_field(game: str, option: Option, form: Mapping[str, str]) -> Op
     default, sent = str(option.default), form.get(f"option.{option.name}")
     chosen = default if sent is None else sent
     was_asked = bool(form.get(f"asked.{option.name}"))  # a switch that is off sends nothing
-    is_on = sent == "on" if was_asked else bool(option.default)
-    is_changed = is_on != option.default if option.kind == "switch" else chosen != default
+    is_on = (sent == "on") if was_asked else bool(option.default)
+    is_switch = option.kind == "switch"
+    is_changed = (is_on != option.default) if is_switch else (chosen != default)
     about = translate_in_game(get_language(), game, option.about)
     return OptionField(
         name=option.name,

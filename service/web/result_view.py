@@ -166,7 +166,7 @@ def list_results(
                 SourceLine(label_source(source), gained, colours[source]) for source, gained in points.items() if gained
             )
         else:
-            whole_bar = Share(0, max(round(100 * score / best, 1), 0), player.colour)
+            whole_bar = Share(x=0, width=max(round(100 * score / best, 1), 0), colour=player.colour)
             shares, lines = (whole_bar,), ()
         results.append(SeatResult(player, seat == me, rank, score, shares, lines))
     return tuple(results)

@@ -45,9 +45,9 @@ M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 def find_max_connections() -> int:
-    """Return how many connections a process may have, each of which takes one of the files that it may open.
+    """Return how many connections a process may have: OTHER_CONNECTIONS beside open pages, as far as files allow it.
 
-    OTHER_FILES of them stay free, or half of them if they are few.
+    Of the files that it may open, OTHER_FILES stay free, or half of them if they are few.
     """
     max_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = find_max_open_pages() + OTHER_CONNECTIONS
@@ -84,7 +84,8 @@ class Connection(HttpToolsProtocol):
         """Begin to watch the connection; close others if there are too many."""
         super().connection_made(transport)
         self._reads_header = False
-        self._header_bytes = self._unsent = 0
+        self._header_bytes = 0
+        self._unsent_before = 0  # bytes at the last check
         self.active_at = self.loop.time()
         self._idle_check = self.loop.call_later(CHECK_S, self._check_idle)
         if len(self.connections) >= find_max_connections():
@@ -149,11 +150,11 @@ class Connection(HttpToolsProtocol):
     def _check_idle(self) -> None:
         """Disconnect a client that has to send or to read, and has done neither for IDLE_S seconds."""
         unsent = self.transport.get_write_buffer_size()
-        has_read = unsent < self._unsent
+        has_read = unsent < self._unsent_before
         is_awaited = unsent > 0 or self.has_to_send()
         if has_read or not is_awaited:
             self.active_at = self.loop.time()
-        self._unsent = unsent
+        self._unsent_before = unsent
         if self.loop.time() - self.active_at >= IDLE_S:
             self.transport.abort()
         else:

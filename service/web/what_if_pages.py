@@ -120,7 +120,7 @@ def show_all(link: str) -> Response:
         table = snapshots.load_table(app, db, place.table)
         own = branches.list_branches(db, place)
     last = table.row.length - 1
-    at = min(_parse_number(request.args.get("at", ""), last), last)
+    at = min(_parse_number(request.args.get("at", ""), default=last), last)
     page = BranchesPage(link, translate_title(table.game.META), tuple(map(_make_branch_link, own)), at, last)
     return render("branches.html", page)
 
@@ -132,7 +132,8 @@ def _make_branch_link(branch: Branch) -> BranchLink:
 @whatif.post("")
 def begin(link: str) -> Reply:
     """Begin a branch after an entry, or after the last one; an empty branch that begins there is used again."""
-    app, after = get_app(), _parse_number(request.form.get("at", ""), MAX_ENTRY)  # too large a number is the last one
+    app = get_app()
+    after = _parse_number(request.form.get("at", ""), default=MAX_ENTRY)  # a number beyond the log is its last entry
     with access.writing_at(app, link) as (db, place):
         number = branches.begin(app, db, place, after)
     return redirect(url_for("whatif.show", link=link, number=number), 303)
@@ -151,7 +152,7 @@ def play(link: str, number: int) -> Reply:
     At a step before its end, a move that differs from its next one begins a new branch.
     """
     app, text, step = get_app(), join_move_fields(request.form), _parse_step()
-    seat = _parse_number(request.form.get("as", ""), 0)  # the forms of the page always name one
+    seat = _parse_number(request.form.get("as", ""), default=0)  # the forms of the page always name one
     try:
         with access.writing_at(app, link) as (db, place):
             number, step = branches.play(app, db, place, number, step, seat, text)
@@ -272,7 +273,7 @@ def _load_branch(db: Connection, place: Place, number: int) -> ShownBranch:
         table=table,
         branch=branch,
         played=played,
-        step=min(_parse_number(request.values.get("step", ""), last_step), last_step),
+        step=min(_parse_number(request.values.get("step", ""), default=last_step), last_step),
         all_branches=tuple(all_branches),
         has_orders=any(one.number == number and not one.never_hold for one in orders_of_branches),
     )
@@ -338,7 +339,8 @@ def _choose_actor(movers: list[int], me: int) -> int:
 
     Only a seat that can move is chosen; if none can, it is the reader's own.
     """
-    for seat in (_parse_number(request.values.get("as", ""), me), me, *movers):
+    chosen = _parse_number(request.values.get("as", ""), default=me)
+    for seat in (chosen, me, *movers):
         if seat in movers:
             return seat
     return me
@@ -378,7 +380,7 @@ def _list_steps(shown: ShownBranch) -> Iterator[BranchStep]:
 
 def _parse_step() -> int:
     """Return the step that the form names; if it names none, more than a branch has, which means the last one."""
-    return _parse_number(request.form.get("step", ""), branches.MAX_MOVES)
+    return _parse_number(request.form.get("step", ""), default=branches.MAX_MOVES)
 
 
 def _parse_number(text: str, default: int) -> int:
