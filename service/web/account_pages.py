@@ -148,7 +148,7 @@ def confirm(token: str) -> Response:
 
 
 def _answer_claim(person: ProvenPerson) -> AnsweredClaim:
-    """Confirm the seat that the form names, or refuse it; return the link of a confirmed seat, and what is left."""
+    """Confirm the seat that the form names, or refuse it; return the link of a confirmed seat, and the open claims."""
     table, seat = request.form.get("table", ""), parse_int(request.form.get("seat", ""))
     if seat is None:
         abort(400)

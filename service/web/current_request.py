@@ -198,7 +198,7 @@ def refuse_crawler() -> None:
 
 
 def _is_private(link: str) -> bool:
-    """Return whether a link is that of a seat; no for a spectator's link, and for a link that leads nowhere."""
+    """Return whether a link is that of a seat; False for a spectator's link, and for a link that leads nowhere."""
     try:
         return access.find(get_app(), link).seat is not None
     except Refused:

@@ -105,7 +105,7 @@ def remove(link: str, number: int) -> Reply:
 
 
 def _find_own_table(db: Connection, link: str) -> OwnTable:
-    """Return the table of an organiser's link; raise Refused for all other links, or if it allows no spectators."""
+    """Return the table of an organiser's link; raise Refused for other links, or if the table has no spectators."""
     place = access.find_place(db, link)
     seat = access.require_seat(place)
     row, seats = queries.find_table(db, place.table), queries.list_seats(db, place.table)

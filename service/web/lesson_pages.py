@@ -115,7 +115,7 @@ def show_lesson(name: str, number: int) -> Response:
 
 
 def _join_fields(*names: str) -> str:
-    """Join the values of these fields of the query, with single spaces; of too many characters, the first ones."""
+    """Join the values of these fields of the query with single spaces, and cut them at MAX_ATTEMPT_CHARS."""
     values = [value for name in names for value in request.args.getlist(name)]
     text = " ".join(values)[:MAX_ATTEMPT_CHARS]
     return " ".join(text.split())

@@ -215,7 +215,7 @@ class Live:
 
 
 def find_topics(change: str) -> list[str]:
-    """Return the topics of an announcement, TABLE/WHAT: all pages of a table, or for talk those of its players."""
+    """Return the topics for an announcement “TABLE/WHAT”: the players and the spectators, or for talk the players."""
     table, _, what = change.partition("/")
     if what == "talk":
         return [f"{table}.seat"]

@@ -111,7 +111,7 @@ def make_turn(
 
 
 def make_offers(menu: Menu, narrator: Narrator, words: Sequence[str] = ()) -> tuple[Offer, ...]:
-    """Return an offer for each verb of the menu; the words chosen so far, a verb and tokens, go into its offer."""
+    """Return an offer for each verb of the menu; `words`, a verb and tokens, are those that are chosen already."""
     offers = list[Offer]()
     for entry in menu:
         is_chosen = bool(words) and entry.verb == words[0]

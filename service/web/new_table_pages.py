@@ -202,7 +202,7 @@ def _load_settings(name: str) -> dict[str, str]:
 
 
 def _store_settings(response: Reply, name: str, form: Mapping[str, str]) -> None:
-    """Store the settings of this table on the device, beside the rules of other games; no rules if all are too long."""
+    """Store the settings of this table on the device, with its rules and those of other games; no rules if too long."""
     settings = {key: form[key] for key in SETTINGS if form.get(key)}
     rules = dict[str, str]()
     for key, value in form.items():

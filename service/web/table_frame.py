@@ -160,7 +160,7 @@ def _is_outdated(db: Connection, verdict: Verdict, place: Place, table: Snapshot
 
 
 def describe_verdict(verdict: VerdictNote | None, chapters: Sequence[Chapter]) -> VerdictNote | None:
-    """Return an accepted verdict with the first sentence about its entry; another one, or None, as it is."""
+    """Add to an accepted verdict the first sentence about its entry; return any other verdict, and None, as it is."""
     if verdict is None or verdict.kind != "accepted":
         return verdict
     for chapter in chapters:
@@ -316,7 +316,7 @@ def list_seat_lines(table: Snapshot, me: int | None = None, unreachable: Collect
 
 
 def _describe_status(table: Snapshot, seat: SeatRow, me: int | None, unreachable: bool) -> Sentence:
-    """Say whether the player of a seat has come, or what it waits for; with `unreachable`, letters to it come back."""
+    """Say whether the player of a seat has come, or what it waits for; with `unreachable`, letters come back."""
     match seat.status:
         case "open":
             return STATUS_OPEN

@@ -235,7 +235,7 @@ def join_move_fields(fields: MultiDict[str, str]) -> str:
 
 
 def answer_move(posted: Request, link: str, number: int, verdict: Verdict | None) -> Reply:  # noqa: ARG001  # as a program's
-    """Lead back to the table's page, which shows the verdict; its arguments are those of the answer to a program."""
+    """Lead back to the table's page, which loads the verdict; the arguments are as in `operations.answer_move`."""
     return redirect(f"/t/{link}?said={number}", 303)
 
 

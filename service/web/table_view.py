@@ -290,10 +290,10 @@ def _is_too_late(place: Place, table: Snapshot, chosen: Sequence[str]) -> bool:
 def _load_chapters(
     db: Connection, place: Place, table: Snapshot, narrator: Narrator
 ) -> tuple[tuple[Chapter, ...], RecentChapters | None]:
-    """Load the latest chapters, the newest first, and apart from them those since the reader's last move.
+    """Return the latest chapters, the newest first, and once more those since the reader's last move.
 
-    The latest are MAX_CHAPTERS, or more if more came since that move. Those since that move are None if there are
-    none, and after the end.
+    The latest are MAX_CHAPTERS, or more if more came since that move. The second value is None if none came since
+    then, and after the end.
     """
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
     since_own_move = [] if table.position.phase == "over" else log.find_entries_since_own_move(entries, place.seat)

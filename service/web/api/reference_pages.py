@@ -180,7 +180,7 @@ def _describe_fields(schema: Mapping[str, Any]) -> Iterator[Field]:
 
 
 def _describe_field(schema: Mapping[str, Any]) -> str:
-    """Return the description of a field, or else the first one of the types that it may have; empty without any."""
+    """Return the description of a field, or else that of the first of its types that has one; empty if none has."""
     for part in (schema, *schema.get("anyOf", ()), schema.get("items", {})):
         if part.get("description"):
             return str(part["description"])
