@@ -108,7 +108,7 @@ def find_next_task(app: App, done: Set[TaskKey], spent: Mapping[str, float]) -> 
     that many tables of one visitor do not hold up another's. Of one visitor's tasks, hints are first.
     """
     with app.store.reading() as db:
-        tasks = [*_list_hints(db), *list_bot_tasks(db, app.now())]
+        tasks = [*_iter_hint_tasks(db), *list_bot_tasks(db, app.now())]
     open_tasks = [task for task in tasks if task.key not in done]
     return min(open_tasks, key=partial(_rank, spent), default=None)
 
@@ -120,7 +120,8 @@ def _rank(spent: Mapping[str, float], task: BotTask) -> tuple[bool, float, bool]
     return can_wait, spent.get(task.visitor, 0.0), is_for_bot
 
 
-def _list_hints(db: Connection) -> Iterator[BotTask]:
+def _iter_hint_tasks(db: Connection) -> Iterator[BotTask]:
+    """Yield a task for each hint that a player waits for."""
     for number, table, visitor in hints.list_unanswered(db):
         yield BotTask(table, visitor, hint=number)
 

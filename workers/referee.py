@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import takewhile
 from typing import Any
 
 import structlog
@@ -128,7 +127,11 @@ def _judge_claimed(app: App, db: Connection, claims: Sequence[ClaimedSubmission]
 
 def _keep_first_or_untried(claims: Sequence[ClaimedSubmission]) -> Sequence[ClaimedSubmission]:
     """Return the first claim alone if it was tried before; otherwise the claims before the first that was."""
-    untried = list(takewhile(lambda claim: not claim.submission.tries, claims))
+    untried: list[ClaimedSubmission] = []
+    for claim in claims:
+        if claim.submission.tries > 0:
+            break
+        untried.append(claim)
     return untried or claims[:1]
 
 
@@ -161,6 +164,7 @@ def _handle_failure(app: App, claims: Sequence[ClaimedSubmission], error: Except
 
 
 def _restore_tries(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
+    """Store the number of tries that each submission had when it was claimed."""
     for claim in claims:
         db.execute(update(submissions).where(_is_among([claim])).values(tries=claim.submission.tries))
 
@@ -174,6 +178,7 @@ def _store_fault(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
 
 
 def _is_among(claims: Sequence[ClaimedSubmission]) -> ColumnElement[bool]:
+    """Return the condition that a row is one of these submissions."""
     keys = [(claim.table, claim.submission.id) for claim in claims]
     return tuple_(submissions.c.table, submissions.c.id).in_(keys)
 

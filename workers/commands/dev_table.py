@@ -83,16 +83,18 @@ def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable
         snapshot = snapshots.load_table(app, db, opened.table)
         entries = snapshots.load_entries(db, snapshot, 1 + seats)  # after the opening, and each player's sitting down
     narrator = Narrator(snapshot.game, snapshot.names, language)
-    sentences = [narrator.describe(event) for entry in entries for event in _list_public_events(snapshot, entry)]
+    sentences = [narrator.describe(event) for entry in entries for event in _iter_public_events(snapshot, entry)]
     history = tuple(filter(None, sentences))[-MAX_SENTENCES:]
     shown = tuple(_show_seat(app, snapshot, seat, language) for seat in (*range(seats), None))
     return DevTable(snapshot.game.META.title, made, history, shown)
 
 
-def _list_public_events(snapshot: Snapshot, entry: Any) -> Iterator[Any]:
-    """Return the events of an entry as a spectator may learn them."""
-    events = (log.hear(snapshot.game, event, seat=None) for event in entry.events)
-    return (event for event in events if event is not None)
+def _iter_public_events(snapshot: Snapshot, entry: Any) -> Iterator[Any]:
+    """Yield the events of an entry as a spectator may learn them."""
+    for event in entry.events:
+        public = log.hear(snapshot.game, event, seat=None)
+        if public is not None:
+            yield public
 
 
 def _make_moves(app: App, table: str, seats: int, moves: int) -> int:
@@ -123,12 +125,12 @@ def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) ->
         board=drawing.draw_board_svg(scene),
         text=drawing.draw_board_text(scene),
         alt=narrator.describe_board(view),
-        suggestions=tuple(_list_suggestions(snapshot, menu, narrator, language)),
+        suggestions=tuple(_iter_suggestions(snapshot, menu, narrator, language)),
         letter=_write_letter(app, snapshot, seat, language) if menu and seat is not None else "",
     )
 
 
-def _list_suggestions(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str) -> Iterator[str]:
+def _iter_suggestions(snapshot: Snapshot, menu: Any, narrator: Narrator, language: str) -> Iterator[str]:
     """Yield the moves as a letter suggests them: each verb, and indented below it its lines."""
     for verb in suggestions.list_verbs(menu, MoveWriter(snapshot.game, snapshot.names, language), narrator):
         yield verb.label
@@ -162,13 +164,13 @@ def find_broken_promises(name: str, root: Path) -> list[str]:
     from service import contract
 
     faults = dict[str, list[str]]()
-    for promise in (*_list_tests(suite), *_list_tests(contract)):
+    for promise in (*_iter_tests(suite), *_iter_tests(contract)):
         if fault := _check_promise(promise, name, root):
             faults.setdefault(fault, []).append(promise.__name__.removeprefix("test_").replace("_", " "))
     return [f"{fault}\nbreaks: {'; '.join(promises)}" for fault, promises in faults.items()]
 
 
-def _list_tests(module: ModuleType) -> Iterator[Callable[..., None]]:
+def _iter_tests(module: ModuleType) -> Iterator[Callable[..., None]]:
     """Yield the tests that a module defines itself."""
     for name, function in vars(module).items():
         if name.startswith("test_") and function.__module__ == module.__name__:

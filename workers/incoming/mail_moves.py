@@ -185,7 +185,7 @@ def _split_moves(line: str, vocabulary: Vocabulary) -> list[str]:
 
 
 def _remove_signature(lines: Sequence[str], name: str) -> list[str]:
-    """Remove lines that are only the sender's name, or its first word; but the first line may be a move."""
+    """Remove lines that are only the sender's name, or its first word; the first line stays, which may be a move."""
     signatures = {name.casefold(), name.split()[0].casefold()}
     first, later = lines[:1], lines[1:]
     return [*first, *(line for line in later if " ".join(split_words(line)).casefold() not in signatures)]

@@ -170,7 +170,10 @@ def is_letter_needed(result: MailResult, mail: Row[Any], open_since: int | None)
 
 
 def cancel_turn_letter(db: Connection, mail: Row[Any], open_since: int | None) -> None:
-    """Cancel the letter about the turn, unless it is being sent: the letter about the mail has the same menu."""
+    """Cancel the letter about the turn, unless it is being sent: the letter about the mail has the same menu.
+
+    `open_since` is the entry that began the turn; None if the seat has none, and so no letter about it.
+    """
     of_turn = (letters.c.table == mail.table, letters.c.seat == mail.seat, letters.c.seq == open_since)
     untried = (letters.c.sent_at.is_(None), letters.c.tries == 0)
     db.execute(delete(letters).where(*of_turn, letters.c.kind == "turn", *untried))

@@ -106,7 +106,7 @@ def open_mailbox(settings: Settings) -> Iterator[OpenMailbox]:
 
 def supports_idle(box: BaseMailBox) -> bool:
     """Return whether the server can announce new mail (RFC 2177)."""
-    capabilities = box.client.capability()[1]
+    _status, capabilities = box.client.capability()
     return b"IDLE" in bytes(capabilities[0] or b"").upper().split()
 
 

@@ -295,7 +295,9 @@ def _compare_move(written: list[str], move: Move, words: Vocabulary) -> float:
 def _measure_likeness(word: str, token: str, words: Vocabulary) -> float:
     """Measure how much a word looks like any form of a token, from 0 to 1."""
     forms = {form.casefold() for form in (token, *_list_forms(words, token))}
-    return 1.0 if word in forms else max(difflib.SequenceMatcher(None, word, form).ratio() for form in forms)
+    if word in forms:
+        return 1.0
+    return max(difflib.SequenceMatcher(None, word, form).ratio() for form in forms)
 
 
 @functools.lru_cache(maxsize=8192)

@@ -141,8 +141,7 @@ def _find_labels_above(lines: Sequence[str], start: int) -> int:
     first = end
     while first and LABEL.match(lines[first - 1]):
         first -= 1
-    label_count = end - first
-    return first if label_count >= MIN_HEADER_BLOCK else start
+    return first if end - first >= MIN_HEADER_BLOCK else start
 
 
 def find_letter(lines: Sequence[str]) -> int | None:
@@ -173,7 +172,8 @@ def _list_letter_sentences() -> tuple[str, ...]:
 
 def _is_no_answer(sentence: str) -> bool:
     """Return whether a sentence of a letter is too long to be an answer."""
-    return len(sentence) >= (MIN_PUNCTUATED_CHARS if sentence[-1] in ".:!?" else MIN_SENTENCE_CHARS)
+    min_chars = MIN_PUNCTUATED_CHARS if sentence[-1] in ".:!?" else MIN_SENTENCE_CHARS
+    return len(sentence) >= min_chars
 
 
 def _iter_letter_messages() -> Iterator[str]:

@@ -48,6 +48,7 @@ REPLY_TIMEOUT_S = 30.0
 LOCALHOST, SMTP_PORT, SMTPS_PORT = "127.0.0.1", 25, 465
 Refusal = smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError
 MAIL_ACCEPTED = 250
+FIRST_PERMANENT_CODE = 500  # a reply from this one on would be the same at another time
 RECIPIENT_ACCEPTED = (250, 251)
 START_OF_CONTENT = 354
 RESET, END_OF_CONTENT = b"rset\r\n", b".\r\n"
@@ -208,10 +209,7 @@ def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, 
 
 
 def _format_mailto(request: LetterRequest, content: LetterContent) -> str:
-    """Return the second way to unsubscribe, for mail programs without the first: an answer that says so.
-
-    It has the comma before it; it is empty for a letter that cannot be answered so.
-    """
+    """Return a comma and the second way to unsubscribe, an answer that says so; empty for a letter without this way."""
     if not (request.table and content.reply_to):  # a digest belongs to no single table, and cannot be answered so
         return ""
     mark = content.subject.rpartition("[")[2].rstrip("]")  # names the seat where all answers go to one address
@@ -220,7 +218,8 @@ def _format_mailto(request: LetterRequest, content: LetterContent) -> str:
 
 def _make_phrase(title: str) -> str:
     """Replace the characters that would end a phrase before a list's id (RFC 2919) by blanks."""
-    return " ".join("".join(letter if letter.isalnum() else " " for letter in title).split())
+    phrase = "".join(letter if letter.isalnum() else " " for letter in title)
+    return " ".join(phrase.split())
 
 
 def make_personal_id(app: App, request: LetterRequest) -> str:
@@ -252,8 +251,7 @@ def connect(url: str) -> smtplib.SMTP:
     """
     parts = urlsplit(url)
     host, port = parts.hostname or LOCALHOST, parts.port
-    uses_tls = parts.scheme != "smtp"
-    context = ssl.create_default_context() if uses_tls else None  # to make one takes long: it reads all certificates
+    context = None if parts.scheme == "smtp" else ssl.create_default_context()  # which reads many certificates
     match parts.scheme:
         case "smtps":
             server: smtplib.SMTP = smtplib.SMTP_SSL(host, port or SMTPS_PORT, timeout=REPLY_TIMEOUT_S, context=context)
@@ -275,8 +273,8 @@ def connect(url: str) -> smtplib.SMTP:
 def is_permanent(refusal: Refusal) -> bool:
     """Return whether the relay will never accept this letter."""
     if isinstance(refusal, smtplib.SMTPDataError):
-        return refusal.smtp_code >= 500
-    return all(code >= 500 for code, _ in refusal.recipients.values())
+        return refusal.smtp_code >= FIRST_PERMANENT_CODE
+    return all(code >= FIRST_PERMANENT_CODE for code, _text in refusal.recipients.values())
 
 
 def find_dead_address_reply(refusal: Refusal) -> str:

@@ -127,7 +127,8 @@ class AnswerLinks(Struct, frozen=True):
 
     def link_to_mail(self, text: str) -> str:
         """Return the link that opens a mail to the table with these words."""
-        return make_mailto(self.address, f"{self.subject} #{self.turn}" if self.turn else self.subject, text)
+        subject = f"{self.subject} #{self.turn}" if self.turn else self.subject
+        return make_mailto(self.address, subject, text)
 
 
 class TableSection(Struct, frozen=True):

@@ -22,8 +22,8 @@ MAX_SENTENCE_CHARS = 300
 def make_notice_id(owed: OwedNotice) -> str:
     """Return the id of a notice, made from what it is about."""
     request = owed.request
-    about = (request.table, str(request.seq), str(request.seat)) if request.table else (str(owed.letter),)
-    return ".".join((*about, request.kind.replace("/", ".")))
+    about = f"{request.table}.{request.seq}.{request.seat}" if request.table else str(owed.letter)
+    return f"{about}.{request.kind.replace('/', '.')}"
 
 
 def write(app: App, owed: OwedNotice, at: int) -> Notice | None:

@@ -53,7 +53,7 @@ class LetterKind(Struct, frozen=True):
 
     def treat(self, mode: Mode) -> Treatment:
         """Return what happens to a letter of this kind if its reader chose this mode."""
-        treatment: Treatment = getattr(self, mode)
+        treatment: Treatment = getattr(self, mode)  # each mode has a field of its name
         return treatment
 
 
