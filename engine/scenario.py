@@ -122,10 +122,12 @@ def run(scenario: Scenario, game: Game | None = None) -> Any:
     return last.state
 
 
-def play_steps(scenario: Scenario, game: Game | None = None) -> Iterator[ScenarioMoment]:
-    """Yield the opening, and the moment after each step; raise Failed if an expectation does not hold."""
-    game = game or _find(scenario.game)
-    rig = Rig(scenario.rig, otherwise=_make_source(scenario.title))
+def play_steps(scenario: Scenario, game: Game | None = None, rig: Rig | None = None) -> Iterator[ScenarioMoment]:
+    """Yield the opening, and the moment after each step; raise Failed if an expectation does not hold.
+
+    `rig` has the results of draws that the scenario gives, which are used up; a new one is made for None.
+    """
+    game, rig = game or _find(scenario.game), rig or _make_rig(scenario)
     moment = _open(scenario, game, rig)
     yield moment
     for number, step in enumerate(scenario.steps, 1):
@@ -144,9 +146,9 @@ class Trial(Struct, frozen=True):
     fits: bool
 
 
-def play_to_last(scenario: Scenario, game: Game | None = None) -> ScenarioMoment:
-    """Return the moment before the last move of the scenario."""
-    moments = play_steps(scenario, game)  # first the opening, then one for each step
+def play_to_last(scenario: Scenario, rig: Rig | None = None) -> ScenarioMoment:
+    """Return the moment before the last move of the scenario; `rig` as for `play_steps`."""
+    moments = play_steps(scenario, rig=rig)  # first the opening, then one for each step
     moment = next(moments)
     for _ in scenario.steps[:-1]:
         moment = next(moments)
@@ -155,11 +157,11 @@ def play_to_last(scenario: Scenario, game: Game | None = None) -> ScenarioMoment
 
 def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token: (token,)) -> Trial:
     """Make the move that this text means instead of the last one; raise Refused if the rules do not allow it."""
-    moment = play_to_last(scenario)
+    rig = _make_rig(scenario)
+    moment = play_to_last(scenario, rig)  # uses results of the rig up
     step = scenario.steps[-1]
-    rig = Rig(step.rig, otherwise=Rig(scenario.rig, otherwise=_make_source(scenario.title)))
     move = menus.parse_move(moment.game.menu(moment.state, step.seat), text, spell)
-    outcome = games.play(moment.game, moment.state, step.seat, move, Chance(rig))
+    outcome = games.play(moment.game, moment.state, step.seat, move, Chance(Rig(step.rig, otherwise=rig)))
     after = _make_next_moment(moment, outcome)
     try:
         _check_expectations(after, step.expect, where="")
@@ -172,6 +174,11 @@ def _make_next_moment(moment: ScenarioMoment, outcome: Outcome) -> ScenarioMomen
     """Return the moment after a move."""
     events = moment.events + outcome.events
     return ScenarioMoment(moment.game, moment.seats, outcome.state, latest=outcome.events, events=events)
+
+
+def _make_rig(scenario: Scenario) -> Rig:
+    """Return the rig of a whole scenario; what it does not foresee is drawn, the same every time."""
+    return Rig(scenario.rig, otherwise=_make_source(scenario.title))
 
 
 def _make_source(title: str) -> chances.Source:

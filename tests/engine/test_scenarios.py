@@ -177,3 +177,12 @@ def test_given_parts_are_merged_into_the_position():
 def test_a_step_may_have_its_own_rig_and_other_draws_are_always_the_same():
     example = scenario.load(Path("example.toml"), 'game = "highcard"\nseats = 4\n')
     assert scenario.run(example, highcard) == scenario.run(example, highcard)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-4:]))
+def test_the_last_move_in_place_of_itself_leads_to_the_same_position(path):
+    example = scenario.load(path)
+    *_, last = scenario.play_steps(example)
+    last_move = example.steps[-1].move if example.steps else ""
+    if last_move:  # others begin and end with a position, or end with a move that is refused
+        assert scenario.try_instead(example, last_move).moment == last
