@@ -262,7 +262,7 @@ def load_frame(
     last = table.row.length - 1
     first = start if begin is None else min(max(begin, start), last)
     if entry_number is None:
-        entry_number = first if begin else last
+        entry_number = last if begin is None else first
     at = min(max(entry_number, first), last)
     then = snapshots.load_past(app, db, table, at)
     scene = _make_scene(table, reader, then.state)

@@ -148,6 +148,9 @@ def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(
     assert f'href="/t/{place.link}/replay?at={length - 1}&amp;since={length - 2}"' in page
     whole = client.get(f"/t/{place.link}/replay").text
     assert f"/replay?since={length - 2}" in whole
+    from_the_beginning = client.get(f"/t/{place.link}/replay?since=0").text
+    first = re.search(r'data-first="(\d+)" data-last="\d+" data-at="(\d+)"', from_the_beginning)
+    assert first[1] == first[2]
 
 
 def test_rounds_lead_to_where_they_begin(app, finished):
