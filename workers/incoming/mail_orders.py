@@ -203,15 +203,11 @@ def _parse_part(part: str, menu: Menu, words: Vocabulary) -> Move | None:
 
 
 def _iter_readings(written: list[str], words: Vocabulary) -> Iterator[str]:
-    """Yield the words of a part of a line as a player may have meant them, as they are written first.
-
-    The others are without “Kim” and “plays” at the beginning; also with “deploy” before the rest for “deploys”, which
-    may be the first word or the last; and without “plays” at the end.
-    """
+    """Yield a part of a line as it is written, and then as a move: “deploy A3” for “Kim deploys A3”."""
     names = {part.casefold() for name in words.names for part in name.split()}
     silent = words.table.acts | words.table.small | words.table.lead | names
     yield " ".join(written)
-    while len(written) > 1 and written[0].casefold() in silent:
+    while len(written) > 1 and written[0].casefold() in silent:  # “Kim plays A3”
         written = written[1:]
     yield " ".join(written)
     first, last = written[0], written[-1]
@@ -219,5 +215,5 @@ def _iter_readings(written: list[str], words: Vocabulary) -> Iterator[str]:
         yield " ".join((first[:-1], *written[1:]))
     if last.isalpha():  # “A3 deploys”
         yield " ".join((last[:-1], *written[:-1]))
-    if last.casefold() in words.table.acts:
+    if last.casefold() in words.table.acts:  # “A3 plays”
         yield " ".join(written[:-1])

@@ -159,11 +159,7 @@ def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
 
 
 def _iter_shorter_forms(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
-    """Yield a sentence, and then shorter forms of it in this order.
-
-    It is without a greeting; only what follows “my move:”; without small words; also without “ok” and the like before
-    it; the same with the verb of the game put before it, if there is only one and a digit follows; from its verb on.
-    """
+    """Yield a sentence, and then shorter forms of it; what follows “my move:” has shorter forms of its own."""
     yield sentence
     yield _strip_greeting(sentence, words)
     lead_in = LEAD_IN.match(sentence)
@@ -171,10 +167,10 @@ def _iter_shorter_forms(sentence: str, menu: Menu, words: Vocabulary) -> Iterato
         yield from _iter_shorter_forms(sentence[lead_in.end() :], menu, words)
     shortened = _join_meaningful_words(sentence, menu, words)
     yield shortened
-    spaced = ARROW.sub(" ", _strip_lead(shortened, words))
+    spaced = ARROW.sub(" ", _strip_lead(shortened, words))  # “A14 A8” for “ok A14-A8”
     yield spaced
     game_entries = [entry for entry in menu if entry.verb not in words.table.verbs]
-    if len(game_entries) == 1 and any(letter.isdigit() for letter in spaced):
+    if len(game_entries) == 1 and any(letter.isdigit() for letter in spaced):  # its only verb may be left out
         yield f"{game_entries[0].verb} {spaced}"
     yield from _iter_from_verb(sentence, menu, words)
 
