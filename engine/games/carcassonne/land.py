@@ -133,7 +133,7 @@ def _connect_sides(
 ) -> tuple[RootsMet, dict[int, int]]:
     """Return which features the segments of a new tile meet, and shorten the paths to them in `parents`.
 
-    Also return, by the same indexes, how many open ends are closed too often if each meeting closes two.
+    Each meeting closes an end of both. On a shared side that is too much: return by how many ends, by the same indexes.
     """
     met: RootsMet = {}
     closed_too_often: dict[int, int] = {}

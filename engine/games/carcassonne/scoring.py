@@ -121,7 +121,7 @@ def score_feature(state: State, rules: Rules, root: int, moment: Moment) -> Feat
     figures = select_figures(state, rules, feature, moment)
     awards = award_feature(state, rules, replace(feature, figures=figures), moment)
     paid = tuple([award for award in awards if award.points])
-    return FeatureScored(root, feature.kind, figures[0].cell, paid, figures, moment == "final")
+    return FeatureScored(root, feature.kind, figures[0].cell, paid, figures, final=moment == "final")
 
 
 def award_feature(state: State, rules: Rules, feature: Feature, moment: Moment) -> Sequence[Award]:

@@ -86,13 +86,15 @@ def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) 
         on_it = [figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in connected]
         if on_it:
             connected_before = _find_connected(earlier, ((figure.cell, figure.segment) for figure in on_it))
+            gained_cells = _find_cells(connected) - _find_cells(connected_before)
             seats = tuple(sorted({figure.seat for figure in on_it}))
-            return Extension(kind, seats, len(_list_cells(connected) - _list_cells(connected_before)))
-    beside = [earlier[one] for one in list_cells_around(cell) if one in earlier]
-    return Extension("cloister") if any("cloister" in piece.indexes for piece in beside) else None
+            return Extension(kind, seats, tiles=len(gained_cells))
+    around = [earlier[one] for one in list_cells_around(cell) if one in earlier]
+    has_cloister_around = any("cloister" in piece.indexes for piece in around)
+    return Extension("cloister") if has_cloister_around else None
 
 
-def _list_cells(segments: Iterable[tuple[str, str]]) -> set[str]:
+def _find_cells(segments: Iterable[tuple[str, str]]) -> set[str]:
     """Return the cells of segments (cell, token)."""
     return {cell for cell, _ in segments}
 

@@ -174,8 +174,10 @@ def _draw_tile(tile: str, turn: int) -> list[str]:
     if "bridge" in piece.indexes:
         sheet.write(BRIDGE_COLUMN, BOTTOM_ROW, SIGN_LETTERS["bridge"])
     for segment in piece.segments:
-        if segment.marks and segment.marks[0] in MARK_LETTERS:
-            sheet.write(*_locate_mark(piece, segment), MARK_LETTERS[segment.marks[0]])
+        first_mark = segment.marks[0] if segment.marks else ""
+        if first_mark in MARK_LETTERS:
+            column, row = _locate_mark(piece, segment)
+            sheet.write(column, row, MARK_LETTERS[first_mark])
     return sheet.list_rows()
 
 
@@ -195,15 +197,19 @@ def _draw_edges(sheet: Sheet, piece: Piece) -> None:
         match piece.edges[side]:
             case "c":
                 sheet.write(LEFT_COLUMN, row, "#####")
-            case "r" | "w":
-                sheet.write(MIDDLE_COLUMN, row, "|" if piece.edges[side] == "r" else "~")
+            case "r":
+                sheet.write(MIDDLE_COLUMN, row, "|")
+            case "w":
+                sheet.write(MIDDLE_COLUMN, row, "~")
     for side, city_column, road_column in ((west, LEFT_COLUMN, LEFT_COLUMN), (east, RIGHT_COLUMN, RIGHT_COLUMN - 1)):
         match piece.edges[side]:
             case "c":
                 for row in range(TILE_ROWS):
                     sheet.write(city_column, row, "#")
-            case "r" | "w":
-                sheet.write(road_column, MIDDLE_ROW, "--" if piece.edges[side] == "r" else "~~")
+            case "r":
+                sheet.write(road_column, MIDDLE_ROW, "--")
+            case "w":
+                sheet.write(road_column, MIDDLE_ROW, "~~")
 
 
 def _draw_middle(sheet: Sheet, piece: Piece) -> None:
