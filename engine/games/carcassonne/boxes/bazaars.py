@@ -264,8 +264,9 @@ class Bazaars(BoxHooks):
             return None
         tiles = list[str]()
         for _ in range(seats):
-            tiles.append(pick_tile(state, rules, chance))
-            state = replace(state, bags=take_from_bags(state.bags, tiles[-1]))
+            tile = pick_tile(state, rules, chance)
+            state = replace(state, bags=take_from_bags(state.bags, tile))
+            tiles.append(tile)
         return AuctionBegan(tuple(tiles), tuple(list_seats_after_turn(state)))
 
     def take_own_tile(self, state: State, rules: Rules, seat: int) -> BoughtTileTaken | None:
@@ -279,14 +280,16 @@ class Bazaars(BoxHooks):
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§23.10: Let the seat pick a tile, bid, or choose between buying and selling, as the auction goes on."""
         auction = require_auction(state)
+        limit = find_bid_limit(state, seat)
         if not auction.tile:
-            return (Choice("pick", tuple((str(number),) for number in range(1, len(auction.tiles) + 1)), "23.10"),)
-        if auction.bidder is not None and not auction.waiting:
-            return (Choice("deal", ((BUY,), (SELL,)), "23.10"),)
-        is_first_bid = auction.bidder is None  # the picker makes it, and has to bid
-        least = 0 if is_first_bid else auction.bid + 1
-        bids = tuple((str(points),) for points in range(least, find_bid_limit(state, seat) + 1))
-        return (Choice("bid", bids if is_first_bid else (*bids, (NO_BID,)), "23.10"),)
+            numbers = range(1, len(auction.tiles) + 1)
+            return (Choice("pick", tuple((str(number),) for number in numbers), "23.10"),)
+        if auction.bidder is None:  # the picker makes the first bid, and has to bid
+            return (Choice("bid", tuple((str(points),) for points in range(limit + 1)), "23.10"),)
+        if auction.waiting:
+            higher_bids = [(str(points),) for points in range(auction.bid + 1, limit + 1)]
+            return (Choice("bid", (*higher_bids, (NO_BID,)), "23.10"),)
+        return (Choice("deal", ((BUY,), (SELL,)), "23.10"),)
 
     def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
         """§23.10: Go on without a question where there is no choice."""

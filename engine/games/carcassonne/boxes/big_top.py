@@ -95,7 +95,8 @@ def _show_circus(state: State, rules: Rules, chance: Chance) -> CircusShown:
     cells = list_nine_cells(cell)
     audience = [figure for figure in list_figures(state) if figure.cell in cells]
     counts = {seat: len(rules.select_meeples(audience, seat)) for seat in range(len(state.track))}
-    return CircusShown(cell, animal, tuple(Award(seat, animal * n, "circus") for seat, n in counts.items() if n))
+    awards = tuple(Award(seat, animal * count, "circus") for seat, count in counts.items() if count)
+    return CircusShown(cell, animal, awards)
 
 
 def _find_pyramids(state: State) -> dict[str, Feature]:
@@ -114,7 +115,7 @@ def list_open_pyramids(state: State, cells: Iterable[str]) -> list[str]:
 def _award_pyramid(pyramid: Feature) -> tuple[Award, ...]:
     """Return an award for each seat with acrobats in a pyramid."""
     counts = Counter(figure.seat for figure in pyramid.figures)
-    return tuple(Award(seat, ACROBAT_POINTS * n, ACROBATS) for seat, n in sorted(counts.items()))
+    return tuple(Award(seat, ACROBAT_POINTS * count, ACROBATS) for seat, count in sorted(counts.items()))
 
 
 def _count_show_tiles(state: State, cell: str) -> int:

@@ -118,9 +118,10 @@ def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) ->
     options: list[Args] = []
     for side, beyond in enumerate(list_neighbours(cell)):
         if beyond in state.frontier:
-            # The cell beyond sees the edge on its opposite side, two sides further.
-            gain = ROAD_LESS_FIELD * SIDE_WEIGHTS[side - 2] if SIDES[side] in axis else 0
-            options += [(beyond, turn) for turn in FITTING_TURNS[tile][state.frontier[beyond] + gain]]
+            surroundings = state.frontier[beyond]
+            if SIDES[side] in axis:  # the bridge comes to the opposite side of the cell beyond, two sides further
+                surroundings += ROAD_LESS_FIELD * SIDE_WEIGHTS[side - 2]
+            options += [(beyond, turn) for turn in FITTING_TURNS[tile][surroundings]]
     return bool(filter_places(state, rules, tile, options))
 
 

@@ -238,7 +238,8 @@ class Count(StartBlock):
         was_opened = ENTRY_NOTE in part.notes or has_note_in_first_part(state, ENTRY_NOTE)
         if not helped_others_only or was_opened:
             return None
-        return CityOpened(state.turn) if list(self._list_ways_in(state, rules)) else None
+        can_enter = any(self._list_ways_in(state, rules))
+        return CityOpened(state.turn) if can_enter else None
 
     def _list_ways_in(self, state: State, rules: Rules) -> Iterator[tuple[str, str]]:
         """§30.2: Yield each kind of meeple in the supply with each quarter that it can enter: an abbot only one."""
@@ -267,9 +268,11 @@ class Count(StartBlock):
         Return None if it is not complete, no seat has a meeple for it, no tile takes one, or it was asked about before.
         """
         feature = state.features[root]
-        quarter = QUARTER_OF.get(feature.kind, "")
+        quarter = QUARTER_OF.get(feature.kind)
+        if quarter is None or feature.open:
+            return None
         seats = list_seats_with_citizens(state, quarter)
-        if not seats or feature.open:
+        if not seats:
             return None
         place = find_arrival_place(state, rules, root)
         was_asked = _make_question_note(place) in get_current_part(state).notes
@@ -290,6 +293,7 @@ class Count(StartBlock):
 
     def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
         """§30.6: Carcassonne is a completed city for each farm at its wall."""
+        # A table that is set up without the block has other tiles there, or none.
         cells = [cell for name, cell in CELLS.items() if cell in state.tiles and state.tiles[cell].tile == name]
         return int(is_at_wall(state, farm, cells))
 

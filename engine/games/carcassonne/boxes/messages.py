@@ -224,8 +224,8 @@ def _score_and_take_back(state: State, figure: Figure, rules: Rules) -> MessageP
         points = sum(award.points for award in awards)
     elif figure.seat in scoring.find_leaders(state, rules, feature):
         points = scoring.count_leader_points(state, rules, feature, figure.seat, "message")
-        boxes = rules.hooks["award_bonus"]
-        points += sum(award.points for box in boxes for award in box.award_bonus(state, rules, alone, "message"))
+        for box in rules.hooks["award_bonus"]:
+            points += sum(award.points for award in box.award_bonus(state, rules, alone, "message"))
     companions = scoring.find_companions(state, rules, feature, figure)
     return MessagePerformed(figure.seat, TAKE_BACK, points, figure.place, (figure, *companions))
 

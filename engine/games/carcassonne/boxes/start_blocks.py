@@ -24,8 +24,8 @@ def load_cells(box: str) -> dict[str, str]:
 def is_at_wall(state: State, farm: Feature, cells: Iterable[str]) -> bool:
     """Whether a farm is on one of these cells of a city.
 
-    `farm` may be a copy of a feature that has fewer figures, but never none: a farm with figures is recognised by the
-    place of one of them. A farm without figures is the very object in the state.
+    `farm` is a feature of the state, or a copy of one with fewer figures. The place of a figure tells which it is; a
+    farm without figures is never a copy.
     """
     farms = {root for cell in cells for segment, root in iter_segments(state, cell) if segment.kind == "field"}
     if farm.figures:

@@ -147,7 +147,7 @@ class Tunnel(BoxHooks):
     def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> TunnelOffered | None:
         """§29.2, §29.3: Offer a token after the figure, once for a tile, and not again once one is placed in a turn."""
         was_offered = OFFER_NOTE in part.notes or has_note_in_first_part(state, DIG_NOTE)
-        if was_offered or not list_pairs(state, state.turn) or not list(find_openings(state)):
+        if was_offered or not list_pairs(state, state.turn) or not any(find_openings(state)):
             return None
         return TunnelOffered(state.turn)
 

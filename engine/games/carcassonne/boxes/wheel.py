@@ -116,7 +116,7 @@ def apply_crown_taken(state: State, event: CrownTaken) -> State:
 def _make_wheel_note(state: State) -> str:
     """Return the note by which a part remembers that the wheel was turned for its tile.
 
-    Another tile follows a tile that fits nowhere; the number of those set aside tells the tiles of one part apart.
+    A tile that fits nowhere is set aside, and another is drawn in the same part: their number tells its tiles apart.
     """
     return f"wheel {len(state.aside)}"
 
@@ -183,7 +183,7 @@ POINTS_OF_SECTIONS: dict[str, Callable[[State, Rules, int], int]] = {
 
 
 def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
-    """§28.3 to §28.5: Return what happens in the section to which the pig runs."""
+    """§28.3 to §28.5: Return what happens in the section to which the pig runs: so many sections on."""
     seats = list_seats_from_turn(state)
     section = SECTIONS[(get_field(state, "pig") + number) % len(SECTIONS)]
     figures = tuple(figure for figure in get_figures_on_crowns(state) if figure.segment == section)
