@@ -242,10 +242,14 @@ def lay_out_plates(names: Sequence[tuple[str, Point]], pixel: float) -> list[Nam
     A plate that would cover an earlier one is moved down or up; if it would do so everywhere, it is not moved.
     """
     size = round(PLATE_LETTER_PIXELS * pixel, 1)
-    plates = list[NamePlate]()
-    for text, (x, y) in sorted(names, key=lambda name: name[1].y):
+    unmoved_plates = list[NamePlate]()
+    for text, middle in names:
         if text:
             half = round(HALF_LETTER * size * len(text) + PLATE_MARGIN * size, 1)
-            moved = [NamePlate(text, Point(x, y + step * PLATE_HEIGHT * size), size, half) for step in PLATE_STEPS]
-            plates.append(_choose_plate(moved, plates))
+            unmoved_plates.append(NamePlate(text, middle, size, half))
+    plates = list[NamePlate]()
+    for plate in sorted(unmoved_plates, key=lambda one: one.middle.y):
+        x, y = plate.middle
+        moved = [plate._replace(middle=Point(x, y + step * PLATE_HEIGHT * size)) for step in PLATE_STEPS]
+        plates.append(_choose_plate(moved, plates))
     return plates

@@ -353,7 +353,7 @@ def _end_game(state: State, chance: Chance) -> Struct | None:
         if awards is not None:
             return BonusCounted(box.option, awards)
     scores = _list_scores(state)
-    places = tuple(1 + sum(other > own for other in scores) for own in scores)
+    places = tuple(1 + sum(other > own for other in scores) for own in scores)  # level seats share a place
     return GameEnded(places)
 
 

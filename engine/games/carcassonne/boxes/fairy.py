@@ -74,7 +74,9 @@ class Fairy(BoxHooks):
         figure = get_figure_with_fairy(state)
         if figure is None or figure.seat != state.turn or part.kind == "builder":
             return ()
-        return (Award(state.turn, TURN_POINTS, "fairy"),) if figure in list_figures(state) else ()
+        if figure not in list_figures(state):  # it has left, and she is still there
+            return ()
+        return (Award(state.turn, TURN_POINTS, "fairy"),)
 
     def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
         """§10.3: Three points for the owner of the figure beside her, in the lead or not."""

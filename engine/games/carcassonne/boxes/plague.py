@@ -159,7 +159,9 @@ def find_flea_to_take(state: State) -> str:
     if len(fleas) < FLEAS:
         return ""
     sleeping = [cell for cell, active in fleas.items() if not active]
-    return sleeping[0] if sleeping else _find_flea_at_edge(tuple(get_outbreaks(state)), tuple(fleas))
+    if sleeping:
+        return sleeping[0]
+    return _find_flea_at_edge(tuple(get_outbreaks(state)), tuple(fleas))
 
 
 @functools.lru_cache(maxsize=256)
@@ -263,7 +265,8 @@ class Plague(BoxHooks):
         """§33.1: The first tiles are of the base game, until no more than `base_tiles_later` of these are left."""
         if _count_base_tiles(state) <= get_field(state, "base_tiles_later"):
             return bag
-        return [tile for tile in bag if tile in BASE_TILES] or bag
+        base_tiles = [tile for tile in bag if tile in BASE_TILES]
+        return base_tiles or bag  # a bag with none of them, such as that of the river, stays as it is
 
     def react_to_drawing(self, state: State, rules: Rules, part: Part, chance: Chance) -> OutbreakEnded | None:
         """§33.5: Without a flea that is free or asleep the oldest of several outbreaks ends, once in each part."""

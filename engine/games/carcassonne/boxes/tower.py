@@ -352,7 +352,9 @@ class Tower(BoxHooks):
         """Return the events of a floor, which asks for a prisoner if meeples are within reach of the higher tower."""
         built = FloorBuilt(seat, cell)
         after = apply_floor_built(state, built)
-        return [built, CaptureOffered(seat, cell)] if list_figures_within_reach(after, rules, cell) else [built]
+        if not list_figures_within_reach(after, rules, cell):
+            return [built]
+        return [built, CaptureOffered(seat, cell)]
 
     def _capture(self, state: State, rules: Rules, seat: int, place: str) -> Struct:
         """Return the event that takes the meeple at this place, or declines to take any."""
