@@ -134,7 +134,7 @@ class Bathhouses(BoxHooks):
         bathers = find_bathers(state, event)
         for bather in bathers:
             state = _change_meeples(state, bather.seat, -1)
-        return replace(state, bathers_due=(*get_due_bathers(state), *bathers)) if bathers else state
+        return replace(state, bathers_due=(*get_due_bathers(state), *bathers))
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> BathEntered | None:
         """§31.3: Let the next meeple that is due enter its bathhouse; the hook is called until none is."""

@@ -350,7 +350,8 @@ def _limit_price(entry: MenuEntry, bid: int, most: int) -> MenuEntry:
     """Return a choice of the auction without bids above `most`, and without buying above it."""
     match entry:
         case Choice("bid", options):
-            return replace(entry, options=tuple(args for args in options if args[0] == NO_BID or int(args[0]) <= most))
+            affordable = tuple(args for args in options if args == (NO_BID,) or int(args[0]) <= most)
+            return replace(entry, options=affordable)
         case Choice("deal") if bid > most:
             return replace(entry, options=((SELL,),))
     return entry

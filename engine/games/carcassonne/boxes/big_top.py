@@ -181,7 +181,9 @@ class BigTop(BoxHooks):
         """
         if "circus" not in get_signs(state, part.cell) or "circus" in part.notes:
             return None
-        return _show_circus(state, rules, chance) if get_tent_cell(state) else TentPitched(part.cell)
+        if get_tent_cell(state):
+            return _show_circus(state, rules, chance)
+        return TentPitched(part.cell)
 
     def before_final_scoring(self, state: State, rules: Rules, chance: Chance) -> Struct | None:
         """§13.4: The circus plays once more at the end."""

@@ -265,7 +265,9 @@ class Castles(BoxHooks):
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CastlesReached | None:
         """§23.6: Before any feature is scored, decide once what the lords get; None if they get nothing."""
         part = get_current_part(state)
-        pay = {} if REACHED_NOTE in part.notes else find_pay(state, rules, part)
+        if REACHED_NOTE in part.notes:
+            return None
+        pay = find_pay(state, rules, part)
         return CastlesReached(pay) if pay else None
 
     def _offer_castle(self, state: State, rules: Rules, root: int, part: Part) -> CastleOffered | None:

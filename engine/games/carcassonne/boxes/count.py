@@ -284,7 +284,8 @@ class Count(StartBlock):
         """§30.5: Before the final scoring, and after last turns of other boxes, ask whether meeples go onto farms."""
         market = QUARTER_OF["field"]
         seats = list_seats_with_citizens(state, market)
-        if not seats or _make_question_note("") in get_current_part(state).notes or not any(list_farms(state, rules)):
+        was_asked = _make_question_note("") in get_current_part(state).notes
+        if was_asked or not seats or not any(list_farms(state, rules)):
             return None
         others = (box for box in rules.hooks["begin_overtime"] if box is not self)
         if any(box.begin_overtime(state, rules) for box in others):

@@ -190,11 +190,15 @@ class Leipzig(StartBlock):
         """
         part = get_current_part(state)
         roads = [done for done in part.done if state.features[done].kind == "road" and state.features[done].figures]
-        gate_roads = list_gate_roads(state) if roads else set()
+        if not roads:
+            return None
+        gate_roads = list_gate_roads(state)
         for road in roads:
             place = find_latest_place(state, road)
-            seats = self._list_seats_to_ask(state, rules, road) if road in gate_roads else ()
-            if seats and _make_question_note(place) not in part.notes:
+            if road not in gate_roads or _make_question_note(place) in part.notes:
+                continue
+            seats = self._list_seats_to_ask(state, rules, road)
+            if seats:
                 return MarketOpened(place, seats)
         return None
 
@@ -208,7 +212,8 @@ class Leipzig(StartBlock):
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§32.3: Offer to send each meeple of the seat on the road of the task to each free quarter, or none."""
-        figures = list_travellers(state, rules, seat, find_token_root(state, *task.place.split("/")))
+        cell, token = task.place.split("/")
+        figures = list_travellers(state, rules, seat, find_token_root(state, cell, token))
         quarters = list_free_quarters(state, seat)
         options = ((figure.place, quarter) for figure in figures for quarter in quarters)
         return (Choice("send", (*options, (NOWHERE,)), "32.3"),)
@@ -264,7 +269,7 @@ class Leipzig(StartBlock):
         """Return what the meeples in Leipzig can expect of the tiles that are still in the bag."""
         own = sum(one.seat == seat for one in get_merchants(state))
         left = count_tiles_left(state)
-        return own * QUARTER_POINTS * left / (left + len(state.tiles)) if own else 0.0
+        return own * QUARTER_POINTS * left / (left + len(state.tiles))
 
 
 BOX = Leipzig()

@@ -110,7 +110,8 @@ def apply_message_drawn(state: State, event: MessageDrawn) -> State:
     """Take the message from the stack and ask what to do with it; the scoring round is over, so no figure has moved."""
     old = get_pile(state)
     pile = Pile(_remove(old.unseen, event.number), _remove(old.seen, event.number))
-    state = pop_work(state) if state.work[-1] == CHAIN else state
+    if state.work[-1] == CHAIN:
+        state = pop_work(state)
     return replace(push_work(state, Task("message", event.number)), pile=pile, moved=())
 
 

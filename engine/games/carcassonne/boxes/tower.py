@@ -318,9 +318,12 @@ class Tower(BoxHooks):
             return None
         latest = get_prisoners(state)[-1]
         of_captor = _list_own_prisoners(state, seat=latest.captor, captor=latest.seat)
+        if not of_captor:
+            return None
         if len(of_captor) > 1:
             return ExchangeOffered(seat=latest.captor, other=latest.seat, kind=latest.kind)
-        return PrisonersExchanged((latest, of_captor[0])) if of_captor else None
+        (other,) = of_captor
+        return PrisonersExchanged((latest, other))
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§22.3, §22.5: Offer the seat's meeples that the other seat holds for an exchange, or the meeples in reach."""

@@ -78,10 +78,17 @@ def apply_tunnel_dug(state: State, event: TunnelDug) -> State:
     state = replace(state, tunnels={**get_tunnels(state), event.place: (event.seat, event.pair)})
     if not event.other:
         return state
-    road = find_token_root(state, *event.place.split("/"))
-    state = _join_ends(state, road, find_token_root(state, *event.other.split("/")))
-    is_complete = not state.features[road].open
-    return change_part(state, done=(*get_current_part(state).done, road)) if is_complete else state
+    road = _find_road(state, event.place)
+    state = _join_ends(state, road, _find_road(state, event.other))
+    if state.features[road].open:
+        return state
+    return change_part(state, done=(*get_current_part(state).done, road))
+
+
+def _find_road(state: State, place: str) -> int:
+    """Return the road that ends at the opening at this place."""
+    cell, token = place.split("/")
+    return find_token_root(state, cell, token)
 
 
 def _join_ends(state: State, one: int, other: int) -> State:
@@ -167,7 +174,7 @@ class Tunnel(BoxHooks):
     def estimate_completion(self, state: State, root: int) -> float:
         """Return the chance that all free openings of a road get their tunnels."""
         tunnels = get_tunnels(state).items()
-        tokens = [token for place, token in tunnels if find_token_root(state, *place.split("/")) == root]
+        tokens = [token for place, token in tunnels if _find_road(state, place) == root]
         in_whole_tunnels = [token for token in tokens if tokens.count(token) == 2]  # both tokens of the pair
         free = state.features[root].marks.count(TUNNEL) - len(in_whole_tunnels)
         return float(USE_OF_OPENING**free)

@@ -250,7 +250,9 @@ class Wheel(StartBlock):
         """Take the only meeple of a seat back without a question."""
         (seat,) = task.seats
         places = list_places_of_meeples(state, rules, seat)
-        return withdraw_meeple(state, rules, places[0]) if len(places) == 1 else None
+        if len(places) != 1:
+            return None
+        return withdraw_meeple(state, rules, places[0])
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§28.5: Offer to place a meeple on a free crown."""
@@ -271,8 +273,10 @@ class Wheel(StartBlock):
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the meeples on crowns can expect, by the numbers that are still in the bag."""
         own = sum(figure.seat == seat for figure in get_figures_on_crowns(state))
-        numbers = sum(get_number(tile) > 0 for bag in state.bags for tile in bag) if own else 0
-        return own * CROWN_IN_HAND * (1 - PASSED_BY**numbers)
+        if not own:
+            return 0.0
+        turns_to_come = sum(get_number(tile) > 0 for bag in state.bags for tile in bag)
+        return own * CROWN_IN_HAND * (1 - PASSED_BY**turns_to_come)
 
 
 BOX = Wheel()
