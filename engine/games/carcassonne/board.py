@@ -254,9 +254,7 @@ def _list_tokens(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
             return [("kinds", kind), ("segments", segment)]
         case "message", ("perform", figure):
             return [("figures", figure)]
-        case "exchange", (kind,):
-            return [("kinds", kind)]
-        case "deploy", (kind,) if kind != "remain":
+        case "exchange" | "deploy", (kind,) if kind != "remain":
             return [("kinds", kind)]
         case "bridge", (place,) if "/" in place:
             return [("bridges", place)]
@@ -348,7 +346,8 @@ def name_marks(tokens: Sequence[str]) -> dict[str, str]:
     there are too many tiles, they have none. A mark for a protected figure has none if the same segment has another
     mark.
     """
-    tokens = [token for token in tokens if not token.endswith(SAFE) or token.removesuffix(SAFE) not in tokens]
+    beside_others = {token + SAFE for token in tokens}  # the marks for protected figures beside another mark
+    tokens = [token for token in tokens if token not in beside_others]
     far = [token for token in tokens if "/" in token]
     if len(far) <= MOST_FAR_NAMES:
         return {token: label_offer(token) for token in tokens}

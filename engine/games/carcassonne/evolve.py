@@ -98,10 +98,11 @@ def _apply_figure_withheld(state: State, event: FigureWithheld) -> State:
 def _end_figure_step(state: State, placed: str) -> tuple[Work, ...]:
     """Return the work in the next step of the part; `placed` is the place of the new figure, or empty.
 
-    A part without a tile, in which a seat did not place its abbey, has nothing between the figure and the scoring.
+    Boxes do nothing after the figure if the part has no tile, as the seat passed instead of placing its abbey.
     """
     part = get_current_part(state)
-    step: Step = "between" if get_rules(state.options).hooks["after_figure"] and part.cell else "score"
+    is_box_next = part.cell and get_rules(state.options).hooks["after_figure"]
+    step: Step = "between" if is_box_next else "score"
     return (*state.work[:-1], replace(part, step=step, placed=placed))
 
 

@@ -192,7 +192,8 @@ def locate_space(space: int) -> Point:
 
 def _place_on_track(track: Sequence[Sequence[int]], top: float) -> list[TrackFigure]:
     """Place the scoring figures on their spaces, from this height down."""
-    sharing, placed = Counter(steps % TRACK for own in track for steps in own), Counter[int]()
+    sharing = Counter(steps % TRACK for own in track for steps in own)  # how many figures are on each space
+    placed = Counter[int]()  # how many of them have a point so far
     figures = []
     for seat, own in enumerate(track):
         for token, steps in zip(SCORERS, own, strict=False):  # without The Messages a seat has only the first
@@ -200,7 +201,7 @@ def _place_on_track(track: Sequence[Sequence[int]], top: float) -> list[TrackFig
             x, y = locate_space(space)
             dx, dy = _locate_in_space(placed[space], sharing[space])
             placed[space] += 1
-            figures.append(TrackFigure(seat, token, Point(x + dx, top + y + dy), sharing[space] > 2))
+            figures.append(TrackFigure(seat, token, Point(x + dx, top + y + dy), is_small=sharing[space] > 2))
     return figures
 
 

@@ -122,15 +122,16 @@ def _make_figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     for box in rules.hooks["offer_figures"]:
         options += box.offer_figures(state, rules, state.turn, part)
     if rules.hooks["bars_figures"]:
-        options = [args for args in options if not is_barred(state, rules, _find_cell_of_token(args[1], part))]
+        options = [(kind, token) for kind, token in options if not _is_token_barred(state, rules, part, token)]
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
     instead, besides = _offer_instead_of_figure(state, rules, part), _offer_besides(state, rules, part)
     return (*figures, *instead, *besides, PASS)
 
 
-def _find_cell_of_token(token: str, part: Part) -> str:
-    """Return the cell of a segment that a move names: the one of the new tile, unless the token names another."""
-    return token.rpartition("/")[0] or part.cell
+def _is_token_barred(state: State, rules: Rules, part: Part, token: str) -> bool:
+    """Whether a box keeps figures off the tile of a segment: the new tile, unless the token names another cell."""
+    other_cell, _, _segment = token.rpartition("/")
+    return is_barred(state, rules, other_cell or part.cell)
 
 
 def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[MenuEntry]:

@@ -117,10 +117,12 @@ def get_part_menu(state: State, part: Part) -> Menu:
     state itself would need a `__dict__` there, and every copy of the state would take longer.
     """
     global _last_menu
-    if _last_menu[0] is not state:
+    last_state, part_menu = _last_menu
+    if last_state is not state:
         rules = get_rules(state.options)
-        _last_menu = state, list_menus(rules)[part.step](state, rules, part)
-    return _last_menu[1]
+        part_menu = list_menus(rules)[part.step](state, rules, part)
+        _last_menu = state, part_menu
+    return part_menu
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
