@@ -79,7 +79,7 @@ def process_bounce(app: App, raw: bytes, recipient: str, envelope_sender: str) -
         if not addresses.record_bounce(db, person, report.diagnosis or report.status, app.now()):
             raise Ignored("It is known already that letters to this person come back.")
     log.warning("letters to somebody come back", letter=letter, why=report.diagnosis[:200])
-    app.wakeups.wake("post")
+    app.wakeups.wake("post")  # for the letters to the tables
 
 
 def _parse_letter_number(app: App, recipient: str) -> int:

@@ -226,7 +226,7 @@ def process_mail(app: App, raw: bytes, recipient: str, envelope_sender: str) -> 
 def _parse_answer(app: App, raw: bytes, recipient: str, envelope_sender: str) -> IncomingMail:
     """Parse an answer; raise Ignored unless its address is that of a seat and the seat's player wrote it."""
     player = _load_player(app, recipient)
-    try:  # without the database: a mail that cannot be parsed is ignored, and an outage must not look like one
+    try:  # nothing in here asks the database: its outage must not look like a mail that cannot be parsed
         return _parse_mail(app, raw, envelope_sender, player)
     except Stranger as stranger:
         _warn_player(app, player, stranger.address)
@@ -273,7 +273,7 @@ def _warn_player(app: App, player: AddressedPlayer, sender: str) -> None:
         "It came from {address}. At this table only answers from {own} play.",
         {"address": sender, "own": player.address},
     )
-    seat = place.seat or 0  # it has a number: only a spectator has none
+    seat = place.seat or 0  # never None, which is for spectators: they have no address for answers
     with app.store.writing() as db:
         letter = OwedLetter(seat, f"stranger/{app.now() // DAY_S}", app.now())
         queries.owe_letter(db, place.table, seq=0, letter=letter, why=why)  # it is about no entry
@@ -327,7 +327,7 @@ def _split_by_table(app: App, mail: IncomingMail) -> Sequence[IncomingMail]:
                 turn = AnsweredLetter("turn", int(sign["entry"]))
                 part = replace(mail, place=place, answers=turn, lines=(sign["line"],))
             else:
-                part = replace(mail, lines=(line,))
+                part = replace(mail, lines=(line,))  # still an answer to a digest, which is explained, not played
             key = f"{part.place.table}/{part.place.seat}/{mail_hash}/{len(parts)}"
             parts.append(replace(part, key=key))
         elif parts:
@@ -375,7 +375,7 @@ def _redact(recipient: str) -> str:
 
 def _store(app: App, mail: IncomingMail) -> int:
     """Store a mail, which proves that its sender has the seat, and return its number; a repetition changes nothing."""
-    seat = mail.place.seat or 0  # it has a number: only a spectator has none
+    seat = mail.place.seat or 0  # never None, which is for spectators: they have no address for answers
     row: dict[str, Any] = {
         "key": mail.key,
         "table": mail.place.table,

@@ -177,7 +177,10 @@ def _parse_vacation(rest: list[str]) -> Command | None:
 
 
 def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command | None:
-    """Return which letters are wanted, or a refusal for no word or one unknown one; None if several words are talk."""
+    """Return which letters are wanted, or a refusal if there is no word, or a single unknown one.
+
+    None if several words name no letters: the line is talk.
+    """
     name = menus.normalize_name(" ".join(rest))
     for mode in MODES:
         if name and name in map(menus.normalize_name, (mode, *words.table.tokens.get(mode, ()))):
@@ -188,7 +191,7 @@ def _parse_letter_mode(rest: list[str], words: Vocabulary) -> Command | None:
 
 
 def describe_result(move: Move, number: int | None) -> Sentence:
-    """Describe what a command did if it made no entry; empty for any other. `number` is that of the last order."""
+    """Describe what a command did if it made no entry; empty for any other. `number` is that of the newest order."""
     match move.verb, move.args:
         case "order", args if number is not None:
             values: Values = {"number": number, "move": " ".join(args)}
@@ -297,7 +300,10 @@ def _iter_talk(tail: str, later: Sequence[str], menu: Menu, words: Vocabulary) -
 
 
 def _is_talk(line: str, menu: Menu, words: Vocabulary) -> bool:
-    """Return whether a line is talk or no clear move, and no verb that the game may have later, like “pas”."""
+    """Return whether a line is talk or no clear move.
+
+    A line that is a verb of the game alone, like “pas”, is neither, even if the menu does not have it now.
+    """
     written = split_words(line)
     verb = find_verb(written, tuple(words.game.verbs), words)
     if verb is not None and count_verb_words(written, verb, words) == len(written):

@@ -127,7 +127,7 @@ def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None)
 
 def _play_claimed(app: App, db: Connection, claimed: Sequence[Mail]) -> AfterCommit:
     """Lock the table of a mail, play the mail, and store the result."""
-    (mail,) = claimed
+    (mail,) = claimed  # `claim_mail` claims one at a time
     batch = Batch(db)
     progress = _try_mail(lock_table(app, batch, mail.table), mail)
     batch.flush()
@@ -278,15 +278,15 @@ def _guess_if_doubtful(
 def _make_guess_line(locked: LockedTable, line: str, guess: Guess) -> LineResult:
     """The result of a line that was not played, with the move that its sender may have meant."""
     refused = mail_results.make_refused_line(line, mail_results.shorten_refusal(guess.why))
-    return replace(refused, guess=str(guess.move), length=locked.position.length)
+    return replace(refused, guess=str(guess.move), length=locked.position.length)  # which `_load_guess` compares
 
 
 def _load_guess(locked: LockedTable, mail: Mail) -> Move | None:
-    """The last guess in the answer to the seat's mail before; None without one, or if the table has changed since."""
+    """The guess in the answer to the seat's mail before; None without one, or if the table has changed since."""
     previous = mail_results.load_previous(locked.flush(), mail)
     lines = previous.result.lines if previous else ()
     guesses = [line.guess for line in lines if line.guess and line.length == locked.position.length]
-    return Move.parse(guesses[-1]) if guesses else None
+    return Move.parse(guesses[-1]) if guesses else None  # there is only one: a mail stops at a guess
 
 
 def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Vocabulary) -> Refused | None:
@@ -376,7 +376,7 @@ def _play_move(progress: Progress, mail: Mail, line: str, move: Move) -> Progres
     order_number = None
     if move.verb == "order":
         orders = standing_orders.list_orders(locked.flush(), locked.row.id, mail.seat)
-        order_number = int(orders[-1].id) if orders else None  # none if it was carried out at once
+        order_number = int(orders[-1].id) if orders else None  # the newest; not shown if it was carried out at once
     result = mail_commands.describe_result(move, order_number)
     return progress.add(LineResult(line, "done", text, verdict.seq, result), locked)
 

@@ -62,11 +62,21 @@ def parse_order(line: str, words: Vocabulary) -> ConditionalOrder | None:
 def store_order(
     locked: LockedTable, seat: int, order: ConditionalOrder, words: Vocabulary
 ) -> tuple[LockedTable, Sentence]:
-    """Store an order; return the table, and what was understood. Raise Refused if a part is no clear move."""
+    """Store an order as “What if” on a page does: a branch with all moves, and a standing order made from it.
+
+    Return the table, and what was understood. Raise Refused if a part is no clear move.
+    """
     locked.refuse_closed()
     if locked.position.waiting_command or locked.position.paused:
         raise Refused("The table waits; orders with “if” are possible when the game goes on.")
     moves = _list_moves(locked, seat, order, words)
+    locked = _store_branch_order(locked, _store_branch(locked, seat, moves))
+    newest = standing_orders.list_orders(locked.flush(), locked.row.id, seat)[-1]  # the list begins with the oldest
+    return locked, _describe_order(locked, int(newest.id), moves)
+
+
+def _store_branch(locked: LockedTable, seat: int, moves: Moves) -> Branch:
+    """Store a new branch with these moves, which begins at the position as it is now."""
     branch = Branch(
         id=0,  # until it is stored
         table=locked.row.id,
@@ -77,10 +87,15 @@ def store_order(
         moves=moves,
         at=locked.now,
     )
-    branch = replace(branch, id=branches.store_branch(locked.flush(), branch))
-    locked = _store_branch_orders(locked, branch)
-    last_order = standing_orders.list_orders(locked.flush(), locked.row.id, seat)[-1]
-    return locked, _describe_order(locked, int(last_order.id), moves)
+    return replace(branch, id=branches.store_branch(locked.flush(), branch))
+
+
+def _store_branch_order(locked: LockedTable, branch: Branch) -> LockedTable:
+    """Store the last move of a branch, the only one of its own player, as an order that waits for those before it."""
+    first = _imagine(locked, branch.seat, branch.seed)
+    played = branches.play_moves(locked.game, first, branch)
+    planned = list(branch_orders.list_conditional_moves(locked.game, locked.position, branch, played))
+    return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, planned)
 
 
 def _describe_order(locked: LockedTable, number: int, moves: Moves) -> Sentence:
@@ -98,14 +113,6 @@ def _describe_order(locked: LockedTable, number: int, moves: Moves) -> Sentence:
             "move": own_move,
         },
     )
-
-
-def _store_branch_orders(locked: LockedTable, branch: Branch) -> LockedTable:
-    """Store the own moves of a branch as orders that wait for the moves before them."""
-    first = _imagine(locked, branch.seat, branch.seed)
-    played = branches.play_moves(locked.game, first, branch)
-    planned = list(branch_orders.list_conditional_moves(locked.game, locked.position, branch, played))
-    return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, planned)
 
 
 def is_about_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: Vocabulary) -> bool:
@@ -130,19 +137,22 @@ def _imagine(locked: LockedTable, seat: int, seed: bytes) -> Any:
 
 
 def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: Vocabulary) -> Moves:
-    """Find the moves of all parts, one after the other; raise Refused if one is not clear or chance decides."""
+    """Find the moves of all parts, one after the other; raise Refused if one is not clear or chance decides.
+
+    Each is made in several imagined states: chance has decided if the seat does not see the same in all of them.
+    """
     states = [_imagine(locked, seat, seed) for seed in SEEDS]
     moves: Moves = ()
     parts = (*order.given, order.own)
     for number, part in enumerate(parts, 1):
-        is_own = number == len(parts)
+        is_own = number == len(parts)  # the part behind “then” is the last one
         mover, move = _find_move(locked, states[0], seat, part, is_own, words)
         try:
             states = [
                 games.play(locked.game, state, mover, move, chances.make_sealed(seed, number)).state
                 for state, seed in zip(states, SEEDS, strict=True)
             ]
-        except Refused:
+        except Refused:  # it is not possible in all states
             raise _make_question(locked, seat, part, is_own) from None
         moves = (*moves, (mover, str(move)))
         views = {standing_orders.digest_view(locked.game, state, seat) for state in states}
@@ -154,7 +164,10 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
 def _find_move(
     locked: LockedTable, state: Any, seat: int, part: str, is_own: bool, words: Vocabulary
 ) -> tuple[int, Move]:
-    """Return the seat and the move that this part of a line means; raise Refused if none fits, or several."""
+    """Return the seat and the move that this part of a line means; raise Refused if none fits, or several.
+
+    If `is_own`, the part is behind “then” and means a move of `seat`; otherwise one of the other players.
+    """
     movers = [seat] if is_own else _list_movers(locked, seat, part)
     matches: list[tuple[int, Move]] = []
     for mover in movers:
@@ -177,7 +190,8 @@ def _list_movers(locked: LockedTable, seat: int, part: str) -> list[int]:
 def _make_question(locked: LockedTable, seat: int, part: str, is_own: bool) -> Refused:
     """Return the refusal of a part of the line that is no clear move.
 
-    It asks for a move with all of its words: of the sender if `is_own`, otherwise of one of the others.
+    It asks for a move with all of its words: of `seat` if the part is behind “then” (`is_own`), otherwise of one of
+    the others.
     """
     others = [one.name for one in locked.seats if one.seat != seat]
     return Refused(

@@ -158,7 +158,7 @@ def find_recipients(headers: MailHeaders, raw: bytes) -> tuple[str, ...]:
 
 
 def _list_returned_addresses(raw: bytes) -> list[str]:
-    """Find the address that bounces of a returned letter go to; none if no letter is quoted."""
+    """Return the bounce address of the letter that a report quotes, in a list; an empty list if it quotes none."""
     quoted = raw[: bounce_reports.PARSED_BYTES].decode("ascii", "replace")
     address = bounce_reports.BOUNCE_ADDRESS.search(quoted)
     return [address[0]] if address else []

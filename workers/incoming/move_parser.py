@@ -152,7 +152,7 @@ def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """
     yield line
     first, *others = SENTENCE_END.split(LIST_MARK.sub("", line.strip()))
-    yield from _iter_shorter_forms(_strip_courtesy(line, words), menu, words)
+    yield from _iter_shorter_forms(_strip_courtesy(line, words), menu, words)  # keeps only the first sentence
     if len(first.split()) <= MIN_SENTENCE_WORDS and "?" not in first and not _has_negation(first, words):
         for later in others[:2]:
             yield from _iter_shorter_forms(_strip_courtesy(later, words), menu, words)

@@ -25,7 +25,7 @@ MAX_ATTRIBUTION_CHARS = 700  # of the words above a quotation, with a date, a na
 MAX_LINE_CHARS = 500  # the longest move of any game has fewer than a hundred
 MAX_DEPTH = 12  # parts inside parts; mail programs nest at most five deep, forwarded lists a few more
 # Charsets of one byte a character: programs often name the wrong one, so UTF-8 is tried before.
-ONE_BYTE_CHARSET = re.compile(
+OFTEN_WRONG_CHARSET = re.compile(
     r"(us-?ascii|ascii|latin-?1|iso-?8859-?\d+|windows-?\d+|cp-?\d+|unknown.*|)$", re.IGNORECASE
 )
 
@@ -166,8 +166,8 @@ def find_letter(lines: Sequence[str]) -> int | None:
 @functools.cache
 def _list_letter_sentences() -> tuple[str, ...]:
     """The longest fixed part of each sentence of each letter, in every language."""
-    parts = {max(PLACEHOLDER.split(message), key=len).strip() for message in _iter_letter_messages()} - {""}
-    return tuple(filter(_is_no_answer, sorted(parts)))
+    parts = {max(PLACEHOLDER.split(message), key=len).strip() for message in _iter_letter_messages()}
+    return tuple(part for part in parts if part and _is_no_answer(part))
 
 
 def _is_no_answer(sentence: str) -> bool:
@@ -180,7 +180,7 @@ def _iter_letter_messages() -> Iterator[str]:
     """Yield each message of letters, from their templates and the code that writes them, in every language."""
     from service.text.translation_catalogues import iter_messages  # 1 MB that a server without mails does not need
 
-    for path in sorted(path for folder in LETTER_FOLDERS for path in folder.glob("*.*")):
+    for path in (path for folder in LETTER_FOLDERS for path in folder.glob("*.*")):
         for message in iter_messages(path):
             forms = (message,) if isinstance(message, str) else message  # singular and plural
             for form, language in product(forms, LANGUAGES):
@@ -227,7 +227,7 @@ def _decode(part: Message) -> str:
     payload = part.get_payload(decode=True)
     raw = payload[: 4 * MAX_PART_CHARS] if isinstance(payload, bytes) else b""  # at most four bytes a character
     named = (part.get_content_charset() or "").strip()
-    charsets = ("utf-8", named, "cp1252") if ONE_BYTE_CHARSET.match(named) else (named, "utf-8", "cp1252")
+    charsets = ("utf-8", named, "cp1252") if OFTEN_WRONG_CHARSET.match(named) else (named, "utf-8", "cp1252")
     for charset in charsets:
         try:
             return raw.decode(charset or "utf-8")
