@@ -1,6 +1,6 @@
 """Draws of the public beacon: a command that waits for a round is carried out once the round is published.
 
-No worker waits for a round: the table has a time at which to ask, and the clock wakes this job then.
+No worker waits for a round: the table has a time at which to ask, and workers/clock.py wakes this job then.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def run() -> None:
         for table in _list_due_tables(app):
             if not try_table(table, partial(_draw, app, table, rounds), "round not drawn"):
                 _postpone(app, _load(app, table))
-    except OperationalError as error:  # the clock wakes us again when the database is back
+    except OperationalError as error:  # workers/clock.py wakes us when the database is back
         log_database_error(error, "rounds not drawn")
 
 

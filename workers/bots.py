@@ -97,7 +97,7 @@ def run() -> None:
             _carry_out(app, task)
             spent.add(task.visitor, time.monotonic() - began)
         work_out_stories(app)
-    except OperationalError as error:  # the clock wakes us again when the database is back
+    except OperationalError as error:  # workers/clock.py wakes us when the database is back
         log_database_error(error, "bots did not move")
 
 

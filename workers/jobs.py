@@ -98,7 +98,7 @@ def empty_queue(queue: str, step: Callable[[App], StepResult], is_waiting: Calla
     """Repeat a step until no work waits, or this process is to end; after WORK_MAX_S let other queues have a turn.
 
     Work that waits although the step finds none is at tables that another transaction holds: it is tried again for a
-    moment, and later when the clock wakes us.
+    moment, and later when the clock (workers/clock.py) wakes us.
     """
     app = get_app()
     until = time.monotonic() + WORK_MAX_S
@@ -107,18 +107,18 @@ def empty_queue(queue: str, step: Callable[[App], StepResult], is_waiting: Calla
             if time.monotonic() >= until:
                 app.wakeups.wake(queue)
                 return
-    except OperationalError as error:  # the clock wakes us again when the database is back
+    except OperationalError as error:  # workers/clock.py wakes us when the database is back
         log_database_error(error, "work not finished", queue=queue)
 
 
 def _do_step(app: App, step: Callable[[App], StepResult], is_waiting: Callable[[App], bool]) -> bool:
-    """Do a step; return whether another one is needed. Rows that came meanwhile have a wake-up of their own."""
+    """Do a step; return whether another one is needed."""
     match step(app):
-        case StepResult.ALL:
+        case StepResult.ALL:  # it took all rows; those that came meanwhile have a wake-up of their own
             return False
-        case StepResult.SOME:
+        case StepResult.SOME:  # it left some, or cannot tell
             return is_waiting(app)
-        case StepResult.NONE:
+        case StepResult.NONE:  # none waits, or another transaction holds those that do
             return _wait_for_lock(app, step, is_waiting)
 
 

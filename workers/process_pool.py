@@ -178,7 +178,10 @@ run, run_if_started, list_pids = POOL.run, POOL.run_if_started, POOL.list_pids
 
 
 def serve(file_descriptor: int) -> None:
-    """Do the work that comes over this connection until it closes; the life of the second process."""
+    """Do the work that comes over this connection; the life of the second process.
+
+    When the connection closes, `_receive` ends the process.
+    """
     connection, works = Connection(file_descriptor), SimpleQueue[bytes]()
     path, packages = connection.recv()
     sys.path[:] = path

@@ -268,7 +268,7 @@ def run_embedded(app: App) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        app.store.written.set()  # for the clock
+        app.store.written.set()  # which ends the wait of the clock
         jobs.request_stop()
         process_pool.stop()
         _wake_until_ended(app, threads)

@@ -164,7 +164,7 @@ def _handle_failure(app: App, claims: Sequence[ClaimedSubmission], error: Except
 
 
 def _restore_tries(db: Connection, claims: Sequence[ClaimedSubmission]) -> None:
-    """Store the number of tries that each submission had when it was claimed."""
+    """Store the number of tries that each submission had when it was claimed: the failed try does not count."""
     for claim in claims:
         db.execute(update(submissions).where(_is_among([claim])).values(tries=claim.submission.tries))
 

@@ -90,7 +90,7 @@ def work_once(app: App, job: str) -> None:
     queues = [queue for queue, its_job in JOBS_OF_QUEUES.items() if its_job == job]
     wait_s = EMBEDDED_WAIT_S if app.settings.redis == EMBEDDED else WAIT_S
     woken: Sequence[str] = ()
-    with suppress(WaitInterrupted), allow_interrupt():  # a wake-up that is lost is sent again by the clock
+    with suppress(WaitInterrupted), allow_interrupt():  # workers/clock.py sends a lost wake-up again
         woken = app.wakeups.wait_for_work(queues, wait_s)
     for queue in woken:
         try:
@@ -98,6 +98,6 @@ def work_once(app: App, job: str) -> None:
                 WORK[queue].run()
         except JobTimeoutException:
             raise  # RQ logs it, and starts the next job
-        except Exception:  # the work waits in the database; the clock wakes us again
+        except Exception:  # the work waits in the database until workers/clock.py wakes us again
             log.exception("work failed", queue=queue)
     app.metrics.flush(pause_s=FLUSH_PAUSE_S)

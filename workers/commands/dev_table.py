@@ -156,7 +156,10 @@ def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str
 
 
 def find_broken_promises(name: str, root: Path) -> list[str]:
-    """Return the promises of the contract that the game breaks at its first table; without pytest none is checked."""
+    """Return the promises of the contract that the game breaks at its first table; without pytest none is checked.
+
+    The tests of the game, with its invariants, are below `root`.
+    """
     try:
         from engine.contract import suite
     except ImportError:

@@ -305,7 +305,7 @@ def run_worker(options: argparse.Namespace) -> int:
 
 
 def run_clock(options: argparse.Namespace) -> int:
-    """Run the clock."""
+    """Run the clock, which watches deadlines and repeats lost wake-ups."""
     from service.app import App
     from workers import processes
     from workers.jobs import set_app
