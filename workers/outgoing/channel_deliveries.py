@@ -204,7 +204,8 @@ def retry_later(app: App, db: Connection, delivery: ClaimedDelivery, kind: str, 
         channel_queries.end_delivery(db, delivery.id, app.now(), f"given up: {why}"[:MAX_OUTCOME_CHARS])
         app.metrics.count("deliveries", f"{kind} given up")
         return
-    due_at = app.now() + compute_retry_pause(delivery.tries - 1, asked_s)
+    earlier_failures = delivery.tries - 1
+    due_at = app.now() + compute_retry_pause(earlier_failures, asked_s)
     channel_queries.postpone_delivery(db, delivery.id, due_at, delivery.tries, why[:MAX_OUTCOME_CHARS])
     app.metrics.count("deliveries", f"{kind} retry")
 

@@ -67,7 +67,7 @@ class WirePolicy(EmailPolicy):
 
     def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
         """Store ASCII headers as text, because parsing takes longer than writing; parse others, and those of parts."""
-        text = str(value).replace("=?", "= ?")  # no encoded word begins here any more
+        text = str(value).replace("=?", "= ?")  # so that it is not read as an encoded word (RFC 2047)
         if name.casefold().startswith(PART_HEADERS) or not text.isascii():
             return _parse_header(name, text)
         if len(text.splitlines()) > 1:
@@ -212,7 +212,8 @@ def _format_mailto(request: LetterRequest, content: LetterContent) -> str:
     """Return a comma and the second way to unsubscribe, an answer that says so; empty for a letter without this way."""
     if not (request.table and content.reply_to):  # a digest belongs to no single table, and cannot be answered so
         return ""
-    mark = content.subject.rpartition("[")[2].rstrip("]")  # names the seat where all answers go to one address
+    # The subject ends with [mark]; where all answers go to one address, the mark names the seat.
+    mark = content.subject.rpartition("[")[2].rstrip("]")
     return f", <{make_mailto(content.reply_to, f'{UNSUBSCRIBE} [{mark}]', UNSUBSCRIBE)}>"
 
 

@@ -313,7 +313,7 @@ def _write_outcome(draft: TableDraft, line: LineResult, hint_length: int) -> str
             return translator.gettext("This table cannot be paused now.")
         case "hint":
             return _write_hint(translator, hint_length)
-        case "status":
+        case "status":  # with the seat's standing orders as `why`
             return _write_status(draft, why)
         case "help":
             return translator.gettext(

@@ -107,7 +107,7 @@ def send_batch(app: App) -> StepResult:
         raise
     if not batch:
         return StepResult.NONE
-    has_all = len(batch) == batch[0].pending and len(batch) < BATCH
+    has_all = len(batch) == batch[0].pending and len(batch) < BATCH  # a full batch may have left some
     return StepResult.ALL if is_complete and has_all else StepResult.SOME
 
 
@@ -373,13 +373,13 @@ def retry_later(app: App, letter: ClaimedLetter, why: str) -> None:
     if letter.tries >= MAX_TRIES:
         close(app, letter, f"given up: {why}")
         return
-    pause_s = compute_retry_pause(letter.tries - 1)
+    pause_s = compute_retry_pause(letter.tries - 1)  # the failures before this one
     with app.store.writing() as db:
         db.execute(update_unsent(letter).values(due_at=app.now() + pause_s, outcome=why[:MAX_OUTCOME_CHARS]))
 
 
 def release(app: App, batch: Sequence[ClaimedLetter]) -> None:
-    """End the leases of letters that were not tried, so that another process may send them at once.
+    """End the leases of untried letters, without counting a try, so that another process may send them at once.
 
     A letter that was tried has another `due_at` by now, and keeps it.
     """

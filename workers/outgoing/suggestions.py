@@ -165,7 +165,7 @@ class MoveWriter:
     def write_token(self, token: str, choices: Sequence[str]) -> str:
         """Return a token in the reader's words; `choices` are all tokens that the menu has in its place.
 
-        That of a seat is the player's name if it means no other of them; without choices it is never a name.
+        The token of a seat is written as its player's name if that name means no other choice; without choices, never.
         """
         name = self._find_name(token)
         if name and self._is_clear(name, choices):

@@ -126,16 +126,17 @@ def load_remarks(
 ) -> tuple[QuotedRemark, ...]:
     """Load the other players' remarks since the seat's last letter; none before its player has sat down.
 
-    A digest is no letter to the seat: it has the remarks since the seat's last move. `entries` are the newest.
+    A digest is no letter to the seat: it has the remarks since the seat's last move, or, without one in `entries` (the
+    newest), as far back as its other news.
     """
     seat, table = request.seat, snapshot.row.id
     if snapshot.seats[seat].status == "invited" or snapshot.row.last_remark == 0:
         return ()
     if request.kind.startswith("digest/"):
         news = log.find_entries_since_own_move(entries, seat)
-        before = entries[: len(entries) - len(news)]
-        moved_at = before[-1].at if before else 0  # 0 without a move, for all remarks
-        remarks = talk.list_since(db, table, seat, moved_at)
+        before_news = entries[: len(entries) - len(news)]  # the last is the seat's own move, if there is one
+        since = before_news[-1].at if before_news else 0  # 0 for all remarks
+        remarks = talk.list_since(db, table, seat, since)
     else:
         remarks = talk.list_unsent(db, table, seat)
     return tuple(QuotedRemark(snapshot.names[remark.seat], remark.text) for remark in remarks)
