@@ -373,7 +373,7 @@ def merge_distinct(what: str, *parts: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def mix_in_tiles(deck: Deck, box: str) -> Deck:
-    """Return the deck with the tiles of a box in its last bag."""
+    """Return the deck with the tiles of a box in its last bag; those before it only begin the game: the river."""
     more = tuple(name for name, count in count_tiles_of(box).items() for _ in range(count))
     return Deck(deck.start, (*deck.bags[:-1], deck.bags[-1] + more), deck.beside)
 

@@ -89,7 +89,7 @@ def _extend_frontier(state: State, piece: Piece, cell: str) -> dict[str, int]:
     frontier.pop(cell, None)
     for beyond, code in zip(list_neighbours(cell), piece.codes, strict=True):
         if beyond not in state.tiles:
-            frontier[beyond] = frontier.get(beyond, 0) + code
+            frontier[beyond] = frontier.get(beyond, 0) + code  # it fills the digit of one side, which was 0
     return frontier
 
 

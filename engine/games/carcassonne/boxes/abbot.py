@@ -33,7 +33,10 @@ class AbbotRecalled(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def apply_abbot_recalled(state: State, event: AbbotRecalled) -> State:
-    """§8.4: Give the points in a scoring round of its own, before the completed features are scored."""
+    """§8.4: Send the abbot home in place of a figure, and pay for his place.
+
+    The step that follows closes this scoring round before the completed features are scored.
+    """
     state = send_home(finish_figure_step(state), (event.figure,))
     return apply_awards(state, event.awards)
 

@@ -22,7 +22,8 @@ class InnsCathedrals(BoxHooks):
         if feature.kind == "road" and "inn" in feature.marks:
             return 0 if feature.open else 2 * count_tiles(state, rules, feature)
         if feature.kind == "city" and "cathedral" in feature.marks:
-            return 0 if feature.open else 3 * (len(feature.tiles) + feature.marks.count("shield"))
+            tiles = len(feature.tiles)  # no city is on both halves of a double tile
+            return 0 if feature.open else 3 * (tiles + feature.marks.count("shield"))
         return points
 
 

@@ -43,7 +43,7 @@ class Monasteries(BoxHooks):
     about = "Special monasteries in place of the cloisters of the base game, 6 tiles (§17)"
 
     def mix_deck(self, deck: Deck) -> Deck:
-        """§17.1: Put the special monasteries in place of the cloisters of the base game."""
+        """§17.1: Put the special monasteries in place of the cloisters of the base game, which are in the last bag."""
         bag = tuple(tile for tile in deck.bags[-1] if tile not in REPLACED_TILES)
         return mix_in_tiles(replace(deck, bags=(*deck.bags[:-1], bag)), self.option)
 

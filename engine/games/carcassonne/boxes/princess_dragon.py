@@ -42,7 +42,7 @@ DRAGON_STEPS: int = DATA["dragon_steps"]
 UNEATEN_KIND, UNEATEN_SEGMENT = BARN, TOWER
 """Barns and meeples on towers are safe from the dragon."""
 
-EATEN_POINTS, REACH, FARTHEST = 3.0, 0.45, 3
+EATEN_POINTS, STEP_CHANCE, FARTHEST = 3.0, 0.45, 3
 """For bots: what a figure loses that is eaten besides its feature, how likely the dragon makes each step towards it
 while it walks, and from how far it is feared."""
 
@@ -277,7 +277,7 @@ class PrincessDragon(BoxHooks):
         distance = abs(x - dragon_x) + abs(y - dragon_y)
         if distance > min(count_steps_left(state), FARTHEST):
             return 0.0
-        return EATEN_POINTS * REACH**distance
+        return EATEN_POINTS * STEP_CHANCE**distance
 
 
 BOX = PrincessDragon()

@@ -75,9 +75,9 @@ class Shrines(BoxHooks):
         losers = tuple(self._find_losers(state, rules, rivals))
         return ChallengeLost(losers) if losers else None
 
-    def _find_losers(self, state: State, rules: Rules, cells: Sequence[str]) -> Iterator[Figure]:
-        """Yield the figures on those of the rivals on these cells that are not complete."""
-        for cell in cells:
+    def _find_losers(self, state: State, rules: Rules, rival_cells: Sequence[str]) -> Iterator[Figure]:
+        """Yield the figures of the unfinished rivals."""
+        for cell in rival_cells:
             feature = state.features[find_token_root(state, cell, CLOISTER)]
             if feature.open:
                 yield from scoring.select_figures(state, rules, feature, "scored")

@@ -73,13 +73,13 @@ def apply_tunnel_deferred(state: State, event: TunnelDeferred) -> State:
 
 
 def apply_tunnel_dug(state: State, event: TunnelDug) -> State:
-    """Place the token; the second of a pair joins two roads, which may complete them."""
+    """Place the token; the second of a pair joins two roads into one, or two ends of one, which may complete it."""
     state = add_note(pop_work(state), DIG_NOTE)
     state = replace(state, tunnels={**get_tunnels(state), event.place: (event.seat, event.pair)})
     if not event.other:
         return state
     road = _find_road(state, event.place)
-    state = _join_ends(state, road, _find_road(state, event.other))
+    state = _join_ends(state, road, _find_road(state, event.other))  # the other road becomes part of this one
     if state.features[road].open:
         return state
     return change_part(state, done=(*get_current_part(state).done, road))

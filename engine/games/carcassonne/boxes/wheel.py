@@ -226,7 +226,10 @@ class Wheel(StartBlock):
     }
 
     def mix_deck(self, deck: Deck) -> Deck:
-        """§28.1, §28.2: The block takes the place of the start tile; some tiles of the base game show a number."""
+        """§28.1, §28.2: The block takes the place of the start tile; some tiles of the base game show a number.
+
+        The tiles of the base game are in the last bag.
+        """
         *bags, last = deck.bags
         bag = list(last)
         for name, numbers in NUMBERS.items():

@@ -44,7 +44,7 @@ class WindRoses(BoxHooks):
         mixed = mix_in_tiles(deck, self.option)
         if deck.start != START:
             return mixed
-        bag = list(mixed.bags[-1])
+        bag = list(mixed.bags[-1])  # where the tiles of the box are
         bag.remove(FIRST_ROSE)
         return replace(mixed, start=FIRST_ROSE, bags=(*mixed.bags[:-1], tuple(bag)))
 
