@@ -208,7 +208,7 @@ def _add_fields(piece: Piece, first: int, met: RootsMet, features: Features, par
 
 
 def _close_features_ending_at(state: State, cell: str, features: Features) -> list[int]:
-    """Close an end of each road and city that leads to this cell; return those that are complete now."""
+    """Close each end of a road or city that leads to this cell; return those that are complete now, some twice."""
     ending = [root for root in find_features_ending_at(state, cell) if features[root].kind in ("road", "city")]
     for root in ending:
         features[root] = replace(features[root], open=features[root].open - 1)
@@ -217,7 +217,7 @@ def _close_features_ending_at(state: State, cell: str, features: Features) -> li
 
 def _unite(segment: int, roots: Sequence[int], parents: Parents) -> tuple[int, Sequence[int]]:
     """Make a new segment, and all features that it meets, part of the first of these; return this and the others."""
-    root = find_root(parents, roots[0])
+    root = find_root(parents, roots[0])  # another segment of the tile may have united these with others
     parents[segment] = root
     if len(roots) == 1:
         return root, ()
@@ -252,9 +252,9 @@ def _grow(segment: Segment, number: int, root: int, others: Sequence[int], featu
         tiles = tuple(sorted({*tiles, *merged.tiles}))  # a tile with two segments of a feature counts once
         marks += merged.marks
         figures += merged.figures
-    if tiles[-1] != number:
+    if tiles[-1] != number:  # another segment of the new tile may have added it
         tiles += (number,)
-    features[root] = Feature(segment.kind, open_, tiles, marks, (), figures)
+    features[root] = Feature(segment.kind, open_, tiles, marks, figures=figures)
     return open_
 
 
@@ -263,7 +263,7 @@ def _add_tile_to_enclosed(roots: tuple[int, ...], number: int, features: Feature
     for root in roots:
         feature = features[root]
         tiles = (*feature.tiles, number)
-        features[root] = Feature(feature.kind, feature.open - 1, tiles, feature.marks, (), feature.figures)
+        features[root] = Feature(feature.kind, feature.open - 1, tiles, feature.marks, figures=feature.figures)
     return [root for root in roots if not features[root].open]
 
 

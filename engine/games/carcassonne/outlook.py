@@ -283,7 +283,10 @@ class Estimate:
         return tuple(cells)
 
     def value_turn(self) -> float:
-        """Return what the seat on turn can still gain with the tile that it has just placed, or with its task."""
+        """Return what the seat on turn can still gain with the tile that it has just placed, or with its task.
+
+        A task that goes from seat to seat is worth nothing to it.
+        """
         if not self.state.work:
             return 0.0
         work = self.state.work[-1]

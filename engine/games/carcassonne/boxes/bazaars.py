@@ -254,8 +254,10 @@ class Bazaars(BoxHooks):
         """§23.9, §23.11: Make an auction due for a tile with a bazaar, unless one is due or the tile was bought."""
         if BAZAAR not in PIECES[event.tile][0].signs or is_auction_due(state):
             return None
-        is_bought = BOUGHT_NOTE + get_plain_name(event.tile) in get_current_part(state).notes
-        return None if is_bought else BazaarPlaced(state.turn)
+        note = BOUGHT_NOTE + get_plain_name(event.tile)  # a bridge may have changed the name since
+        if note in get_current_part(state).notes:
+            return None
+        return BazaarPlaced(state.turn)
 
     def end_turn(self, state: State, rules: Rules, part: Part, chance: Chance) -> AuctionBegan | None:
         """§23.9: Draw a tile for each seat, if enough are left; the seat to the left of the one on turn picks first."""

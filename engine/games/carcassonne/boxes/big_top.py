@@ -105,7 +105,8 @@ def _show_circus(state: State, rules: Rules, chance: Chance) -> CircusShown:
 def _find_pyramids(state: State) -> dict[str, Feature]:
     """Return every pyramid on the table by its cell."""
     cells = {figure.cell for figure in list_figures(state) if figure.segment == ACROBATS}
-    return {cell: state.features[find_token_root(state, cell, ACROBATS)] for cell in sorted(cells)}
+    in_order = sorted(cells)  # a set has no order, and menus list the pyramids
+    return {cell: state.features[find_token_root(state, cell, ACROBATS)] for cell in in_order}
 
 
 def list_open_pyramids(state: State, cells: Iterable[str]) -> list[str]:

@@ -50,7 +50,7 @@ LORD_POINTS, LORD_TILES = 6.0, 12
 """For bots: what the next feature near a castle brings, and how many tiles that takes."""
 
 
-Paying = list[tuple[Sequence[str], int]]
+Payers = list[tuple[Sequence[str], int]]
 """The cells of completed features, or of castles that are paid, each with the points that it pays to lords near it."""
 
 
@@ -185,36 +185,36 @@ def find_pay(state: State, rules: Rules, part: Part) -> dict[str, int]:
 
     A castle that is paid pays the castles near it in turn. The castle that was made with this tile gets nothing.
     """
-    unpaid = dict[Castle, Figure]()
+    lords = dict[Castle, Figure]()  # that nothing has paid yet
     for castle in get_castles(state):
         lord = find_lord(state, castle)
         if lord and part.cell not in castle.cells:
-            unpaid[castle] = lord
-    paying = _list_completed(state, rules, part) if unpaid else []
+            lords[castle] = lord
+    payers = _list_completed(state, rules, part) if lords else []
     pay = dict[str, int]()
-    while paying:
-        newly_paid = _pay_near(unpaid, paying)
-        for castle, amount in newly_paid.items():
-            lord = unpaid.pop(castle)
+    while payers:
+        amounts = _find_amounts(lords, payers)
+        for castle, amount in amounts.items():
+            lord = lords.pop(castle)
             pay[lord.place] = amount
-        paying = [(castle.cells, amount) for castle, amount in newly_paid.items()]
+        payers = [(castle.cells, amount) for castle, amount in amounts.items()]
     return pay
 
 
-def _pay_near(castles: Iterable[Castle], paying: Paying) -> dict[Castle, int]:
-    """Return the most that anything near it pays to each of these castles; one with nothing near it is left out."""
-    paid = dict[Castle, int]()
+def _find_amounts(castles: Iterable[Castle], payers: Payers) -> dict[Castle, int]:
+    """Return the most that any payer near it pays to each of these castles; a castle with none near it is left out."""
+    most = dict[Castle, int]()
     for castle in castles:
-        near = list_castle_cells(castle.cells)
-        amounts = [amount for cells, amount in paying if not near.isdisjoint(cells)]
+        cells_near = list_castle_cells(castle.cells)
+        amounts = [amount for cells, amount in payers if not cells_near.isdisjoint(cells)]
         if amounts:
-            paid[castle] = max(amounts)
-    return paid
+            most[castle] = max(amounts)
+    return most
 
 
-def _list_completed(state: State, rules: Rules, part: Part) -> Paying:
+def _list_completed(state: State, rules: Rules, part: Part) -> Payers:
     """Return the cells and the points of each completed road, city and cloister; a cloister is only on its own cell."""
-    completed: Paying = []
+    completed: Payers = []
     for root in part.done:
         feature = state.features[root]
         if feature.kind in ("road", "city", "cloister"):

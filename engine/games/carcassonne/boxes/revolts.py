@@ -37,8 +37,8 @@ PROTECT_NEW, PROTECT_OLD, REWARD = -4, -2, 2
 SAFE = "-safe"
 """The end of the token of a segment on which a meeple is placed protected."""
 
-KINDS = frozenset({"city", "road", "cloister"})
-"""The kinds of features that revolts strike."""
+KINDS = ("city", "cloister", "road")
+"""The kinds of features that revolts strike, in the order of the menu."""
 
 UNSEEN_TILES: int = DATA["revolts_removed"]
 """How many tiles of this box are out of the game, unseen."""
@@ -161,7 +161,7 @@ class Revolts(BoxHooks):
             for kind, segment in list_free_segments(state, rules, part)
             if kind not in rules.non_meeples and _is_struck(state, part.cell, segment)
         ]
-        own = [figure for kind in sorted(KINDS) for figure in list_meeples_on(state, rules, seat, kind)]
+        own = [figure for kind in KINDS for figure in list_meeples_on(state, rules, seat, kind)]
         old = [(figure.place,) for figure in own if not figure.protected]
         options = (*placed, *old)
         return Choice("protect", options, "27.4") if options else None
