@@ -33,13 +33,13 @@ class BranchOrder(Struct, frozen=True):
 class OrdersOfBranch(Struct, frozen=True):
     """The orders that were made from one branch; `branch` is None if it was deleted meanwhile.
 
-    With `never_hold` the game took another course than the branch.
+    They no longer `can_hold` once the game took another course than the branch.
     """
 
     number: int
     branch: Branch | None
     orders: tuple[BranchOrder, ...]
-    never_hold: bool
+    can_hold: bool
 
 
 def order_branch(locked: LockedTable, place: Place, number: int, *, always: bool = False) -> tuple[LockedTable, int]:
@@ -205,7 +205,7 @@ def _describe_orders(
     """Describe the orders that this seat made from one branch; `branch` is None if it was deleted meanwhile."""
     orders = tuple(BranchOrder(row.id, _list_last_moves(condition, seat), row.move) for row, condition in rows)
     _, first = rows[0]  # it waits for the fewest moves: if it can never hold, none of the others can
-    return OrdersOfBranch(number, branch, orders, first.never_holds)
+    return OrdersOfBranch(number, branch, orders, can_hold=not first.never_holds)
 
 
 def _list_last_moves(condition: Condition, seat: int) -> VisibleMoves:

@@ -63,7 +63,7 @@ class OrderPlanner(Struct, frozen=True):
     def list_steps(self, rows: Sequence[Any], orders_of_branches: Sequence[OrdersOfBranch]) -> tuple[PlanStep, ...]:
         """List the orders in the order in which they are tried, without those that can never hold."""
         unconditional = [row for row in rows if not row.after]
-        possible = [branch_orders for branch_orders in orders_of_branches if not branch_orders.never_hold]
+        possible = [branch_orders for branch_orders in orders_of_branches if branch_orders.can_hold]
         ids = [row.id for row in unconditional]
         ids += [order.id for branch_orders in possible for order in branch_orders.orders]
         numbers = {order: number for number, order in enumerate(sorted(ids), 1)}  # a lower id is tried earlier
@@ -103,7 +103,7 @@ class OrderPlanner(Struct, frozen=True):
                     text=_describe(order.move, self.narrator),
                     move=order.move,
                     condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
-                    before=tuple(move for _, move in order.given if move is not None),
+                    before=tuple(move for _, move in order.given if move is not None),  # None is partly hidden
                     group=str(branch_orders.number),
                     buttons=(*branch_buttons, *target_buttons, self._make_cancel_button(order.id)),
                 )

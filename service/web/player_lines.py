@@ -105,12 +105,12 @@ class StandingOrder(Struct, frozen=True):
     move: str
 
 
-class OwnTime(Struct, frozen=True):
-    """The section “Your time”: standing orders, and the way to the settings of letters and vacations."""
+class OwnOrders(Struct, frozen=True):
+    """The reader's standing orders, and with them the way to the settings of letters and vacations."""
 
     can_order: bool
-    orders: tuple[StandingOrder, ...]
-    orders_of_branches: tuple[OrdersOfBranch, ...]
+    unconditional: tuple[StandingOrder, ...]
+    of_branches: tuple[OrdersOfBranch, ...]
     settings: str  # address; empty if the reader has to sign in first
     has_settings: bool
     plan: tuple[PlanStep, ...]  # the orders, as the board shows them
@@ -136,7 +136,7 @@ def list_planned_words(orders: SeatOrders) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for move in moves for word in move.split()))
 
 
-def plan_orders(
+def make_plan(
     place: Place, scene: Scene, narrator: Narrator, hidden_fields: Fields, orders: SeatOrders
 ) -> tuple[PlanStep, ...]:
     """List the orders as steps of a plan, whose forms send the hidden fields too; none for a reader without orders."""
@@ -146,20 +146,19 @@ def plan_orders(
     return planner.list_steps(orders.rows, orders.of_branches)
 
 
-def make_own_time(
+def make_own_orders(
     place: Place, table: Snapshot, signed_in: SignedIn | None, orders: SeatOrders, plan: tuple[PlanStep, ...]
-) -> OwnTime | None:
-    """Make the section “Your time”; None for spectators, after the game, and for a player who has left."""
+) -> OwnOrders | None:
+    """Describe the reader's orders and settings; None for spectators, after the game, and for a player who has left."""
     if place.seat is None or table.position.phase == "over":
         return None
     seat = table.seats[place.seat]
     if seat.status not in ("taken", "bot"):
         return None
-    unconditional = [row for row in orders.rows if not row.after]
-    return OwnTime(
+    return OwnOrders(
         can_order=seat.status == "taken",
-        orders=tuple(StandingOrder(row.id, row.move) for row in unconditional),
-        orders_of_branches=tuple(orders.of_branches),
+        unconditional=tuple(StandingOrder(row.id, row.move) for row in orders.rows if not row.after),
+        of_branches=tuple(orders.of_branches),
         settings=_find_settings_address(seat, signed_in) if seat.person is not None else "",
         has_settings=seat.person is not None,
         plan=plan,
@@ -182,6 +181,6 @@ def _find_settings_address(seat: SeatRow, signed_in: SignedIn | None) -> str:
 
 
 def has_other_player(place: Place, table: Snapshot) -> bool:
-    """Return whether any seat but the reader's has a person, be it one with an address or without."""
+    """Return whether a person was invited to another seat by an address, or has taken one."""
     others = [row for row in table.seats if row.seat != place.seat]
     return any(row.person is not None or table.position.seats[row.seat].has_player for row in others)

@@ -74,7 +74,7 @@ def show(link: str) -> Response:
     app = get_app()
     with app.store.reading() as db:
         place = access.find_place(db, link)
-        access.note_link(app, link)  # so that the forms of the page are not held up by a query
+        access.note_link(app, link)  # so that the forms of the page need no query to check their link
         snapshot = snapshots.load_table(app, db, place.table)
         if snapshot.position.phase not in STARTED_PHASES:
             gathering = make_gathering_page(db, place, snapshot, find_join_address(place, snapshot))
@@ -86,8 +86,8 @@ def show(link: str) -> Response:
 
 def _cache(db: Connection, place: Place, page: TablePage) -> None:
     """Let the page be sent again until a time on it changes; not a page with orders or a round that is awaited."""
-    own = page.own_time
-    has_orders = own is not None and bool(own.orders or own.orders_of_branches)
+    own = page.own_orders
+    has_orders = own is not None and bool(own.unconditional or own.of_branches)
     awaits_round = page.frame.dice is not None
     if has_orders or awaits_round:
         return  # the parts below do not tell when these change

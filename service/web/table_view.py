@@ -28,7 +28,7 @@ from service.text.narration import Chapter, Narrator
 from service.web import menu_forms, player_lines
 from service.web.current_request import get_app, get_language
 from service.web.menu_forms import Turn, make_turn
-from service.web.player_lines import OwnTime, PlayerLine, list_planned_words, make_own_time, plan_orders
+from service.web.player_lines import OwnOrders, PlayerLine, list_planned_words, make_own_orders, make_plan
 from service.web.rendering import join_names
 from service.web.result_view import FinalResult, StoryInWords, list_ranks, load_result, load_story
 from service.web.signed_in import find_signed_in
@@ -127,7 +127,7 @@ class TablePage(Struct, frozen=True):
     commands: dict[str, str]  # of the table, with the words of their buttons
     places: str  # the final places
     notices: TableNotices
-    own_time: OwnTime | None
+    own_orders: OwnOrders | None
     happened: RecentChapters | None
     chapters: tuple[Chapter, ...]
     players: tuple[PlayerLine, ...]
@@ -206,12 +206,12 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         due_at=due_at,
         seconds_left=(due_at or 0) - get_app().now(),
         turn=_make_turn(table, menu, narrator, chosen, frame, fields) if menu else None,
-        hint=_make_hint_note(hint, narrator),
+        hint=HintNote(tuple(menu_forms.describe_move(move, narrator) for move in hint.moves)) if hint else None,
         can_ask_hint=place.seat is not None and snapshots.can_ask_hint(table.clock, table.seats, place.seat),
         commands=commands,
         places=" · ".join(f"{rank}. {table.names[seat]}" for rank, seat in list_ranks(table)),
         notices=_make_notices(place, table, frame, commands),
-        own_time=make_own_time(place, table, signed_in, orders, plan_orders(place, scene, narrator, fields, orders)),
+        own_orders=make_own_orders(place, table, signed_in, orders, make_plan(place, scene, narrator, fields, orders)),
         happened=happened,
         chapters=chapters[:MAX_CHAPTERS],
         players=player_lines.list_player_lines(place, table, board.stage),
@@ -236,12 +236,6 @@ def _find_waiting(table: Snapshot) -> tuple[str, int | None]:
     to_move = [row for row in table.seats if row.open_since is not None and table.position.phase != "over"]
     deadlines = [row.due_at for row in to_move if row.due_at]
     return join_names(row.name for row in to_move), min(deadlines, default=None)
-
-
-def _make_hint_note(hint: GoodMove | None, narrator: Narrator) -> HintNote | None:
-    if hint is None:
-        return None
-    return HintNote(tuple(menu_forms.describe_move(move, narrator) for move in hint.moves))
 
 
 def make_scene(place: Place, table: Snapshot, menu: Menu = (), planned: tuple[str, ...] = ()) -> Scene:
@@ -310,7 +304,7 @@ def _load_chapters(
 
 
 def _make_recent(chapters: Sequence[Chapter]) -> RecentChapters:
-    """Fold all but the last of these chapters if they are many; the opening of the game is shown by itself."""
+    """Fold all but the newest LAST_UNFOLDED of these chapters if they are many; the opening of the game is apart."""
     first, *others = chapters
     opening = first if first.start else None
     rest = tuple(others if opening else chapters)

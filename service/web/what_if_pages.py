@@ -275,7 +275,7 @@ def _load_branch(db: Connection, place: Place, number: int) -> ShownBranch:
         played=played,
         step=min(_parse_number(request.values.get("step", ""), default=last_step), last_step),
         all_branches=tuple(all_branches),
-        has_orders=any(one.number == number and not one.never_hold for one in orders_of_branches),
+        has_orders=any(one.number == number and one.can_hold for one in orders_of_branches),
     )
 
 

@@ -49,7 +49,7 @@ def find_intention(app: App, place: Place) -> OrdersOfBranch | None:
 def list_ordered_moves(app: App, place: Place) -> list[str]:
     """The moves that a seat still wants done."""
     plan = find_intention(app, place)
-    return [one.move for one in plan.orders] if plan and not plan.never_hold else []
+    return [one.move for one in plan.orders] if plan and plan.can_hold else []
 
 
 def find_other_move(app: App, place: Place, move: str) -> str:
@@ -89,7 +89,7 @@ def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table
     assert [seat for seat, _ in last_moves(any_app, mover, before)] == [mover.seat]
     plan = find_intention(any_app, other)
     assert plan
-    assert (plan.never_hold, [one.move for one in plan.orders]) == (True, left)
+    assert (plan.can_hold, [one.move for one in plan.orders]) == (False, left)
     assert apps.load_table(any_app, mover.table).seats[other.seat or 0].orders == 0
     apps.delete_branch_orders(any_app, other, number)
     assert find_intention(any_app, other) is None
@@ -127,7 +127,7 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
     for number in (first, second):
         apps.order_branch(app, other, number)
     follow(any_app, mover, list(apps.run_query(app, branches.find, other, second).moves))
-    assert [(one.number, one.never_hold) for one in apps.list_branch_orders(app, other)] == [(first, True)]
+    assert [(one.number, one.can_hold) for one in apps.list_branch_orders(app, other)] == [(first, False)]
 
 
 def test_kept_again_a_branch_replaces_its_orders(any_app: App, table: list[Place]) -> None:
@@ -168,7 +168,7 @@ def test_an_undo_to_before_the_branch_leaves_it(any_app: App, table: list[Place]
     say(any_app, mover, apps.list_moves(any_app, mover)[0])
     plan = find_intention(any_app, other)
     assert plan
-    assert plan.never_hold
+    assert not plan.can_hold
 
 
 def test_a_move_made_for_a_late_player_counts_like_any_other(
@@ -184,9 +184,9 @@ def test_a_move_made_for_a_late_player_counts_like_any_other(
     plan = find_intention(any_app, other)
     assert plan
     if str(move).endswith(made[0][1]):
-        assert (then, plan.never_hold) == (made[1:2], False)
+        assert (then, plan.can_hold) == (made[1:2], True)
     else:
-        assert (then, plan.never_hold) == ([], True)
+        assert (then, plan.can_hold) == ([], False)
 
 
 def test_only_where_the_game_is_can_orders_be_made(any_app: App, table: list[Place]) -> None:
@@ -237,5 +237,5 @@ def test_other_luck_is_another_way(app: App, name: str) -> None:
             say(app, mover, apps.list_moves(app, mover)[0])
             plan = find_intention(app, mover)
         assert plan
-        assert plan.never_hold
+        assert not plan.can_hold
         assert not as_there or game.menu(now, mover.seat) != game.menu(copy, mover.seat)
