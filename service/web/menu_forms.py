@@ -18,11 +18,17 @@ MAX_WHOLE_MOVES = 12
 class FormStep(Struct, frozen=True):
     """One thing to choose: it completes a move (`move`), or leads on to more choices (`say`)."""
 
-    token: str
     label: str
     move: str = ""
     say: str = ""
-    chosen: bool = False
+
+
+class FormItem(Struct, frozen=True):
+    """An item to tick; `chosen` says that it is ticked already."""
+
+    token: str
+    label: str
+    chosen: bool
 
 
 class Offer(Struct, frozen=True):
@@ -34,7 +40,7 @@ class Offer(Struct, frozen=True):
     rule: str = ""
     words: tuple[str, ...] = ()  # that are chosen already
     steps: tuple[FormStep, ...] = ()
-    items: tuple[FormStep, ...] = ()
+    items: tuple[FormItem, ...] = ()
     least: int = 0
     most: int = 0
 
@@ -152,14 +158,14 @@ def _make_offer(entry: MenuEntry, narrator: Narrator, tokens: tuple[str, ...]) -
             return Offer(verb, label, "number", rule, tokens, least=least, most=most)
 
 
-def _iter_ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tuple[str, ...]) -> Iterator[FormStep]:
+def _iter_ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tuple[str, ...]) -> Iterator[FormItem]:
     """Yield the items to tick; those chosen so far are ticked, each as often as it was chosen."""
     left_to_tick = Counter(tokens)
     for item in items:
         is_chosen = left_to_tick[item] > 0
         if is_chosen:
             left_to_tick[item] -= 1
-        yield FormStep(item, narrator.label_token(verb, item), chosen=is_chosen)
+        yield FormItem(item, narrator.label_token(verb, item), is_chosen)
 
 
 def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], label: str) -> Iterator[FormStep]:
@@ -172,7 +178,7 @@ def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], l
     if len(left) <= MAX_WHOLE_MOVES and not is_move:
         for args in left:
             remaining = " → ".join(words[token] for token in args[len(tokens) :])
-            yield FormStep(args[-1], remaining, move=str(Move(entry.verb, args)))
+            yield FormStep(remaining, move=str(Move(entry.verb, args)))
         return
     longer = [args for args in left if args != tokens]
     next_tokens = dict.fromkeys(args[len(tokens)] for args in longer)
@@ -181,11 +187,11 @@ def _iter_steps(entry: Choice, words: dict[str, str], tokens: tuple[str, ...], l
         text = str(Move(entry.verb, chosen))
         moves = [args for args in longer if _starts_with(args, chosen)]
         if moves == [chosen]:  # no longer move begins with it
-            yield FormStep(token, words[token], move=text)
+            yield FormStep(words[token], move=text)
         else:
-            yield FormStep(token, words[token], say=text)
+            yield FormStep(words[token], say=text)
     if is_move:
-        yield FormStep(entry.verb, label, move=str(Move(entry.verb, tokens)))
+        yield FormStep(label, move=str(Move(entry.verb, tokens)))
 
 
 def describe_move(move: Move, narrator: Narrator) -> str:
