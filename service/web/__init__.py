@@ -146,7 +146,7 @@ def wire(app: App) -> Flask:
     for endpoint in COMPRESSED_ENDPOINTS:
         flask_app.view_functions[endpoint] = compress_view(flask_app.view_functions[endpoint])
     _limit_rates(flask_app, app)
-    flask_app.after_request(set_retry_after)  # the last function that is registered is the first to run
+    flask_app.after_request(set_retry_after)
     flask_app.register_error_handler(Exception, answer_error)
     flask_app.after_request(set_headers)
     flask_app.teardown_request(app.metrics.flush_after_request)

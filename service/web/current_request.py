@@ -213,11 +213,9 @@ def log_request(response: Response) -> Response:
 
 
 def set_retry_after(response: Response) -> Response:
-    """Add `Retry-After` to a 503, leave that of a 429 as it is, and remove it from all other answers."""
+    """Say with a 503 when to try again; a 429 has this from `Allowance.make_headers`."""
     if response.status_code == 503:
         response.headers["Retry-After"] = str(RETRY_AFTER_S)
-    elif response.status_code != 429:
-        response.headers.pop("Retry-After", None)
     return response
 
 
