@@ -47,13 +47,14 @@ class OpenPage:
     def __init__(self, send: Send, client: str = "") -> None:
         self._send = send
         self.client = client
-        self._has_missed_event = False
+        self._has_missed_look = False
 
     def send(self, text: bytes) -> None:
-        """Send this text; if the client could not be sent a `look` before, send `look` instead."""
-        text = LOOK_EVENT if self._has_missed_event else text
+        """Send a `look` or a heartbeat; after a `look` that could not be sent, send a `look` in any case."""
+        text = LOOK_EVENT if self._has_missed_look else text
         is_sent = self._send_now({"type": "http.response.body", "body": text, "more_body": True})
-        self._has_missed_event = text == LOOK_EVENT and not is_sent
+        if text == LOOK_EVENT:
+            self._has_missed_look = not is_sent
 
     def end(self) -> None:
         """Complete the response, which ends the connection."""

@@ -111,7 +111,7 @@ class RateLimits:
         If there are many counters, drop those whose period is over.
         """
         if len(self._counters) > MAX_COUNTERS:
-            self._counters = {name: one for name, one in self._counters.items() if one.ends_at > now}
+            self._counters = {key: one for key, one in self._counters.items() if one.ends_at > now}
         counter = self._counters.get(name)
         if counter is None or counter.ends_at <= now:
             return None
@@ -145,7 +145,8 @@ def limit_view(limits: RateLimits, limit: Limit, make_key: Callable[[], str], vi
 
     @functools.wraps(view)
     def call(**arguments: Any) -> Any:
-        g.allowance = request.environ.get(ALLOWANCE) or limits.use(limit, make_key())
+        counted_by_event_loop = request.environ.get(ALLOWANCE)
+        g.allowance = counted_by_event_loop or limits.use(limit, make_key())
         return abort(429) if g.allowance.is_exceeded else view(**arguments)
 
     return call

@@ -43,7 +43,7 @@ def from_replica(view: View) -> View:
         has_replica = get_app().store.replica is not None
         is_general = "link" not in arguments  # not about one table
         if has_replica and (is_general or _is_over(arguments["link"])):
-            with suppress(OperationalError, Refused):
+            with suppress(OperationalError, Refused):  # the replica is away, or behind
                 return view(**arguments, replica=True)
         return view(**arguments, replica=False)
 
@@ -144,6 +144,7 @@ def choose_language() -> Reply:
     match = SEAT_PATH.match(back)
     if match:
         link = match[1]
+        # An unknown link is the address of an error page, which has the languages too.
         with suppress(Unknown), access.writing_at(get_app(), link) as (db, place):
             access.set_language(db, place, chosen)
     return set_cookie(redirect(back, 303), LANGUAGE_COOKIE, chosen)

@@ -47,7 +47,7 @@ M_ARENA_MAX = -8  # of glibc's malloc.h
 def find_max_connections() -> int:
     """Return how many connections a process may have: OTHER_CONNECTIONS beside open pages, as far as files allow it.
 
-    Of the files that it may open, OTHER_FILES stay free, or half of them if they are few.
+    OTHER_FILES of the files that it may open stay free, or half of all files if they are few.
     """
     max_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = find_max_open_pages() + OTHER_CONNECTIONS
@@ -211,7 +211,7 @@ class WebServer(uvicorn.Server):
     def should_exit(self, value: bool) -> None:
         self._should_exit = value
         if value and self._loop is not None:
-            with suppress(RuntimeError):  # it has stopped already
+            with suppress(RuntimeError):  # the loop is closed already
                 self._loop.call_soon_threadsafe(self._stop.set)
 
     async def main_loop(self) -> None:
