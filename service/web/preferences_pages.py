@@ -89,12 +89,12 @@ class StopPage(Struct, frozen=True):
 
 
 class StoppedPage(Struct, frozen=True):
-    """Everything `letters_stopped.html` shows; `before` is the kind of letters that came until now."""
+    """Everything `letters_stopped.html` shows; `former_letters` is when letters came until now, to go back to it."""
 
     token: str
     table: str | None
     at_table: TableSettings | None
-    before: Mode
+    former_letters: Mode
 
 
 class LanguagePage(Struct, frozen=True):
@@ -210,11 +210,11 @@ def stop(token: str) -> Response:
     """Stop the letters, for the button and for mail programs (RFC 8058); a second request changes nothing."""
     recipient, table = _find_recipient(token), _get_table_id()
     with get_app().store.writing() as db:
-        before = preferences.stop_letters(db, recipient, table or "")
+        former_letters = preferences.stop_letters(db, recipient, table or "")
         at_table = _load_table_settings(db, recipient, table)
-    if before == "none":  # a second request: what the first one stopped is not known any more
-        before = "turn"
-    return render("letters_stopped.html", StoppedPage(token, table, at_table, before))
+    if former_letters == "none":  # a second request: what the first one stopped is not known any more
+        former_letters = "turn"
+    return render("letters_stopped.html", StoppedPage(token, table, at_table, former_letters))
 
 
 @letters.post("/resume")
