@@ -134,7 +134,8 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
         query["as"] = "all" if viewer is None else viewer
     if since is not None:
         query["since"] = frame.first  # not the entry in the address, which may be outside of the game
-    begins_after_own_move = since is not None and frame.first == frame.since  # the first entry after the viewer's move
+    # `frame.since` is the first entry after the last move of the viewer, whom the reader may have chosen.
+    begins_after_viewers_move = since is not None and frame.first == frame.since
     return ReplayPage(
         link=place.link,
         me=place.seat,
@@ -142,7 +143,7 @@ def _load_page(db: Connection, place: Place, table: Snapshot, story: StoryInWord
         phase=table.position.phase,
         viewer=viewer,
         query=query,
-        since_own_move=begins_after_own_move and viewer == place.seat,
+        since_own_move=begins_after_viewers_move and viewer == place.seat,
         players=tuple(
             ReplayPlayer(players[seat], is_you=seat == place.seat, is_out=stand.out, score=stand.score)
             for seat, stand in enumerate(frame.standing)

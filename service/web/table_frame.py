@@ -110,7 +110,7 @@ class TableFrame(Struct, frozen=True):
 
 
 def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
-    """Load and build the common part of all pages of a table."""
+    """Load and build the common part of all pages of a table; `too_late` is as in `TableFrame`."""
     app, seated = get_app(), list_players(table.names)
     has_remarks = place.seat is not None and table.row.last_remark > 0
     remarks = talk.list_newest(db, place.table) if has_remarks else []
@@ -130,7 +130,7 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
         address=_load_address_note(db, place, table),
         dice=_make_dice_note(place, table),
         remarks=tuple(RemarkLine(seated[one.seat], one.seat == place.seat, one.at, one.text) for one in remarks),
-        talk_number=remarks[-1].id if remarks else 0,
+        talk_number=remarks[-1].id if remarks else 0,  # the newest is at the end
         own=_make_own_settings(place, table),
         about=describe_table(table, watch_address),
         preview=previews.describe_table(place, table),

@@ -141,6 +141,7 @@ def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict
     with_long_names = msgspec.json.schema_components(types, ref_template=REF)
     schemas_in_order, components = _shorten_names(with_long_names)
     schemas = dict(zip(types, schemas_in_order, strict=True))
+    # What a game defines has no schema of its own yet: it becomes a choice of the types of all games.
     variants = {
         name: list(_iter_variants(schemas[member] for member in members)) for name, members in types_of_games.items()
     }

@@ -146,7 +146,7 @@ def _describe_types(document: Mapping[str, Any], operations: tuple[DescribedOper
     done = set[str]()
     while waiting:
         name = waiting.pop(0).removeprefix(LIST_OF)
-        if name in done or name not in schemas:
+        if name in done or name not in schemas:  # “integer”, for example, has no schema
             continue
         done.add(name)
         waiting += _find_references(schemas[name])

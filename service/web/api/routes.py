@@ -148,10 +148,10 @@ MOVE_LIMIT = "as many moves a minute for each link as its host allows"
 def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     with access.writing_at(get_app(), link) as (db, place):
-        word = register.clean_nonce(body.nonce, secrets.token_hex(8))
+        nonce = register.clean_nonce(body.nonce, secrets.token_hex(8))
         addresses.prove_by_invitation(get_app(), db, place)
     get_app().wakeups.wake("post")  # letters wait for the proof
-    return _answer_verdict(link, submitting.sit(get_app(), place, word))
+    return _answer_verdict(link, submitting.sit(get_app(), place, nonce))
 
 
 @interface.register("POST", "/t/<link>/moves", VERDICTS, takes=Command, limited=MOVE_LIMIT)
