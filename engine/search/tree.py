@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from math import log, sqrt
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from engine import chance as chances
 from engine import game as games
@@ -310,13 +310,6 @@ def _descend(search: Search, seat: int, edge: Edge) -> Shares:
     return shares
 
 
-class SearchStep(NamedTuple):
-    """The moves that were evaluated when a try first came to this step of a deal, and the best of them."""
-
-    best: frozenset[Move]
-    moves: frozenset[Move]
-
-
 StepKey = tuple[int, int, int]
 """The number of a deal, the number of a step in it, and the seat to move."""
 
@@ -324,8 +317,7 @@ StepKey = tuple[int, int, int]
 class TurnSearch:
     """Tries for three and more seats: every seat makes its best move until the turn comes round, without a tree.
 
-    In one deal, a move that was bad in one try is bad in the next: so only the best moves of a step are evaluated
-    again, and those that were impossible before.
+    In one deal, a move that was bad in one try is bad in the next: so later tries leave it out at the same step.
     """
 
     def __init__(self, search: Search, seat: int, move_count: int) -> None:
@@ -333,7 +325,7 @@ class TurnSearch:
         self._seat = seat
         self._move_count = move_count  # how many moves are tried
         self._turns: int | None = None  # how far to play on; None until the first try shows what a turn costs
-        self._steps: dict[StepKey, SearchStep] = {}
+        self._bad_moves: dict[StepKey, frozenset[Move]] = {}
 
     def play_on(self, move: Move, deal: int) -> Shares | None:
         """Play a move in the deal of this number, and on; None if the budget is used up on the way.
@@ -379,14 +371,19 @@ class TurnSearch:
         return average(results + [end] * missing_turns)
 
     def _find_best(self, state: Any, seat: int, menu: Menu, step: StepKey) -> tuple[Move, Shares]:
-        """Return the mover's best move, and the shares of all seats after it."""
+        """Return the mover's best move, and the shares of all seats after it.
+
+        The first try that comes to a step evaluates its whole menu, and later ones only the moves that were not bad
+        then. Of a very long menu each try evaluates the promising moves: to list all takes too long.
+        """
         search, seed = self._search, self._search.random.getrandbits(64)
-        if step not in self._steps or menus.count(menu) > MAX_LISTED_MOVES:
+        is_first_try = step not in self._bad_moves
+        if is_first_try or menus.count(menu) > MAX_LISTED_MOVES:
             evaluations = evaluate_moves(search, state, seat, menu, seed)
-            best = sorted(evaluations, key=lambda move: -evaluations[move][seat])[:MOVES_AGAIN]
-            self._steps[step] = SearchStep(frozenset(best), frozenset(evaluations))
+            best_first = sorted(evaluations, key=lambda move: -evaluations[move][seat])
+            self._bad_moves[step] = frozenset(best_first[MOVES_AGAIN:])
         else:
-            moves = _select_again(menu, self._steps[step])  # the best of the first time, and new ones
+            moves = _select_again(menu, self._bad_moves[step])
             evaluations = {
                 move: search.evaluate(search.play(state, seat, move, chances.make_from_seed(seed))) for move in moves
             }
@@ -394,7 +391,7 @@ class TurnSearch:
         return best_move, evaluations[best_move]
 
 
-def _select_again(menu: Menu, step: SearchStep) -> Collection[Move]:
-    """Return the moves that were the best at this step before, and those that were impossible then; all if none."""
+def _select_again(menu: Menu, bad_moves: Collection[Move]) -> list[Move]:
+    """Return the moves that were not bad in the first try, also those that were impossible then; all if all were."""
     moves = list(menus.iter_moves(menu))
-    return [move for move in moves if move in step.best or move not in step.moves] or moves
+    return [move for move in moves if move not in bad_moves] or moves
