@@ -118,9 +118,7 @@ def _report_wrong_digest(seq: int) -> Finding:
 
 def _check_head(export: Export, finding: Finding | None) -> Finding | None:
     """Return the finding, or tampering instead if the head is wrong: at the entry of the finding, else at the last."""
-    if finding and finding.kind == "tampering":
-        return finding
-    if not log.has_wrong_head(export):
+    if (finding and finding.kind == "tampering") or not log.has_wrong_head(export):
         return finding
     sentence = "The digests do not lead to the head hash of this log."
     if finding:
@@ -321,30 +319,32 @@ def _depends_on_rules(entry: Entry[Any], move: Move) -> bool:
 
 
 def _differs_by_rules_only(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
-    """Whether only the rules of the game make the difference: the table's own events are the same today.
-
-    The first event is of the table in both cases or in neither: no move of the game becomes a command of the table.
-    """
-    then, now = _select_table_events(entry.events), _select_table_events(events)
+    """Whether only the rules of the game can be the reason why today's `events` are not those of the entry."""
     if _waits_for_round(entry.events) != _waits_for_round(events):  # the rules of the game decide whether a move draws
         return True
-    if then and now:
-        first_then, first_now = then[0], now[0]
-        if {type(first_then), type(first_now)} == {UndoAsked, Undone}:  # menus decide whether an undo is free
-            return (first_then.seat, first_then.to) == (first_now.seat, first_now.to)
+    recorded, repeated = _select_table_events(entry.events), _select_table_events(events)
+    if recorded and repeated:
+        undo, undo_today = recorded[0], repeated[0]
+        if {type(undo), type(undo_today)} == {UndoAsked, Undone}:  # menus decide whether an undo is free
+            return (undo.seat, undo.to) == (undo_today.seat, undo_today.to)
+    # No rules make a command of the table, which begins with its event, out of a move of the game.
     begins_alike = (type(entry.events[0]) in TABLE_EVENTS) == (type(events[0]) in TABLE_EVENTS)
-    return then == now and begins_alike
+    return recorded == repeated and begins_alike
 
 
 def _remove_later_options(game: Game, entry: Entry[Any], events: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Remove from an opening the options that the game got later, if they have their defaults."""
+    """Remove from today's `events` of an opening the options that the game got after the entry, at their defaults.
+
+    So an old log, whose opening does not name these options, is no drift.
+    """
     match entry.events, events:
-        case (Opened() as then,), (Opened() as now,):
-            default = msgspec.to_builtins(game.META.options())
-            options = {
-                name: value for name, value in now.options.items() if name in then.options or value != default.get(name)
-            }
-            return (replace(now, options=options),)
+        case (Opened() as recorded,), (Opened() as repeated,):
+            defaults = msgspec.to_builtins(game.META.options())
+            options = dict[str, Any]()
+            for name, value in repeated.options.items():
+                if name in recorded.options or value != defaults.get(name):
+                    options[name] = value
+            return (replace(repeated, options=options),)
     return events
 
 

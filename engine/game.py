@@ -158,7 +158,7 @@ def get_event_types(game: Game) -> dict[str, type[Struct]]:
 
 
 def is_over(game: Game, state: Any) -> bool:
-    """Whether every seat has its place."""
+    """Whether the game is over: only then every seat has its place."""
     return all(standing.place is not None for standing in game.standing(state))
 
 

@@ -247,7 +247,7 @@ def _open(table: Table, opened: Opened) -> Table:
 def _evolve_seat(
     table: Table, event: Sat | Resigned | Substituted | Returned | Offered | VacationTaken | VacationEnded
 ) -> Table:
-    """Return the table after an event about one of its seats."""
+    """Return the table after an event about one of its seats; if another player acts for it then, requests end."""
     before = table.seats[event.seat]
     match event:
         case Sat(seat, nonce, bot):

@@ -107,7 +107,7 @@ class ScenarioMoment(Struct, frozen=True):
 
 
 def load(path: Path, text: str | None = None) -> Scenario:
-    """Load a scenario from a TOML or JSON file."""
+    """Load a scenario from a TOML or JSON file; `text` is its content if the caller has read it already."""
     text = path.read_text("utf-8") if text is None else text
     try:
         raw = msgspec.json.decode(text) if path.suffix == ".json" else tomllib.loads(text)

@@ -301,8 +301,7 @@ def _make_move(game: Game, table: Table, seat: int, move: Move, chance: Chance, 
     games.check(menu(game, table, seat), move)
     state, events = games.perform(game, table.state, seat, move, chance)
     step = Step(table.length, seat, drew=bool(chance.draws), before=table.last)
-    after = replace(table, state=state, undo_request=None, length=table.length + 1, last=step)
-    after, end = _end_if_over(game, after)
+    after, end = _end_if_over(game, replace(table, state=state, undo_request=None, length=table.length + 1, last=step))
     return TableOutcome(after, (*first, *events, *end))
 
 
@@ -389,11 +388,12 @@ def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...
 
 
 def _end_if_over(game: Game, table: Table) -> tuple[Table, tuple[Ended, ...]]:
-    """End the table, with an event, if its game is over or fewer than two seats have not resigned."""
+    """End the table, with an event, if its game is over, or if all seats but one have resigned."""
     if table.phase != "playing":
         return table, ()
     standing = game.standing(table.state)
-    if standing[0].place is None and sum(seat.status != "resigned" for seat in table.seats) > 1:
+    is_over = standing[0].place is not None  # only then the seats have places
+    if not is_over and sum(seat.status != "resigned" for seat in table.seats) > 1:
         return table, ()
     resigned = {number: seat.resigned_at for number, seat in enumerate(table.seats) if seat.status == "resigned"}
     end = Ended(games.rank_seats(standing, resigned))

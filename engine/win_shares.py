@@ -18,7 +18,8 @@ def evaluate(game: Game, state: Any) -> Shares:
     A game without `outlook` is judged by the scores of `standing`.
     """
     standing = game.standing(state)
-    if standing[0].place is not None:
+    is_over = standing[0].place is not None  # only then the seats have places
+    if is_over:
         return _divide_among_winners(standing)
     outlook = getattr(game, "outlook", None)
     shares: Shares = outlook(state) if outlook else _estimate_from_scores(standing)
