@@ -61,7 +61,7 @@ def _rate_emperor(state: State, seat: int, crossing: str) -> float:
     if at_gate and on_turn:
         return WINS_NOW
     attackers = set(_find_attackers(state, seat, crossing))
-    may_capture = state.opened[state.turn]
+    may_capture = state.opened[state.turn]  # not before the second turn (§4.1)
     if may_capture and state.turn in attackers:
         return IS_LOST
     if at_gate:

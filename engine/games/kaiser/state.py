@@ -188,12 +188,15 @@ def _count_emperor_steps(corner: str) -> int:
 
 
 def _move(state: State, event: Moved) -> State:
-    """Move a stone; §5.3 count how often this position came up, §5.4 count the turns in which nothing happens."""
+    """Move a stone; §5.3 count how often this position came up, §5.4 count the turns in which nothing happens.
+
+    If the stone captures another one, `Captured` follows, and `_capture` starts both counts again.
+    """
     stones = dict(state.stones)
     stone = stones.pop(event.start)
     victim = stones.get(event.end)
     stones[event.end] = stone
-    # The hash of all stones, without the moved stone at its start and with it at its end.
+    # The hash of all stones, without the moved stone at its start and with it at its end, where a victim leaves.
     mark = state.mark ^ _hash_stone(event.start, stone) ^ _hash_stone(event.end, stone)
     if victim:
         mark ^= _hash_stone(event.end, victim)

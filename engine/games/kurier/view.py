@@ -95,7 +95,9 @@ def hear(event: Event, seat: int | None) -> Event:
 
 def redeal(state: State, seat: int | None, chance: Chance) -> State:
     """Deal the unseen coins to the palace and the purses again, even a coin that was robbed from this seat."""
-    coins = list(chance.shuffle("unseen", sorted(_list_unseen_coins(state, seat), key=SUPPLY.index)))
+    # Sorted, so that the same draws deal the same coins wherever these really are.
+    unseen = sorted(_list_unseen_coins(state, seat), key=SUPPLY.index)
+    coins = list(chance.shuffle("unseen", unseen))
     players = tuple(
         player if other == seat else replace(player, purse=tuple(coins.pop() for _ in player.purse))
         for other, player in enumerate(state.players)

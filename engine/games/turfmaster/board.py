@@ -126,7 +126,10 @@ def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
 
 
 def find_heading(along: float) -> float:
-    """Return the direction of a horse so far along the course in degrees: 0, to the right, on the home straight."""
+    """Return the direction of a horse so far along the course, in degrees clockwise from the right.
+
+    It is 0 on the home straight. Horses ride counterclockwise, so the degrees fall in a bend.
+    """
     along %= LAP
     if HOME_END < along < FIRST_BEND_END:
         return round((HOME_END - along) * BEND_DEGREES, 1)
@@ -226,6 +229,7 @@ class CloseUp(NamedTuple):
 def choose_close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
     """Return the part to draw large for a horse on this field that may ride to the fields of these names."""
     start_front, names = get_front(start), set(tokens)
+    # Not beyond a ride: in the home straight, a field of the first lap and one of the next have the same name.
     farthest = start_front + FARTHEST_RIDE_FIELDS * UNIT
     ahead = [field for field in FIELD_AHEAD.values() if start_front < get_front(field) < farthest]
     reached = {make_field_token(field): field for field in ahead if make_field_token(field) in names}

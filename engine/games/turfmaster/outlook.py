@@ -46,8 +46,8 @@ def outlook(state: State) -> Shares:
     horses = _list_running(state)
     to_ride = COURSE_FIELDS
     if horses:
-        average_at = sum([horse.at for horse in horses]) / len(horses)  # negative before the line
-        to_ride = max(0.0, -average_at)
+        average_position = sum([horse.position for horse in horses]) / len(horses)  # negative before the line
+        to_ride = max(0.0, -average_position)
     totals = [list[float]() for _ in range(state.seats)]
     for horse, points in zip(state.horses, _expect_points(state, horses, to_ride), strict=True):
         totals[horse.seat].append(horse.points + points)
@@ -103,27 +103,28 @@ def _rate_horses(state: State, horses: list[SimulatedHorse], to_ride: float) -> 
     lead_strength = LEAD_STRENGTH * exp(-to_ride / LEAD_RANGE)
     ride_strength = RIDE_STRENGTH * exp(-to_ride / RIDE_RANGE)
     now = [
-        lead_strength * horse.at + JOKER_STRENGTH * sum([points - JOKER_BASE for points in horse.jokers])
+        lead_strength * horse.position + JOKER_STRENGTH * sum([points - JOKER_BASE for points in horse.jokers])
         for horse in horses
     ]
-    _ride_to_finish(state, horses)  # this changes where the horses are, and sets their results
+    _ride_to_finish(state, horses)  # this changes the positions of the horses, and sets their results
     return [own + ride_strength * horse.result for own, horse in zip(now, horses, strict=True)]
 
 
 class SimulatedHorse:
-    """A horse in the simulation: its fields beyond the line, negative before it, and the cards it still has."""
+    """A horse in the simulation: its position, in fields beyond the line, negative before it, and its cards in hand."""
 
-    __slots__ = ("at", "index", "jokers", "plain", "result")
+    __slots__ = ("index", "jokers", "plain", "position", "result")
 
     def __init__(self, state: State, index: int) -> None:
         horse = state.horses[index]
         assert horse.field is not None
         self.index = index
         lane, _ = horse.field
-        self.at = (get_front(horse.field) - FINISH) / UNIT - LANE_FIELDS * lane
+        # Of level horses the one further inside is ahead (§1.4), so the others count as a little behind it.
+        self.position = (get_front(horse.field) - FINISH) / UNIT - LANE_FIELDS * lane
         plain, jokers = _sort_hand(horse.hand)
         self.plain, self.jokers = list(plain), list(jokers)
-        self.result = 0.0
+        self.result = 0.0  # `_ride_to_finish` sets it
 
     def play_card(self, limit: int) -> int:
         """Play the best card within the limit, a joker if that is poor, and return its points.
@@ -149,7 +150,7 @@ def _sort_hand(hand: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]
     return tuple(plain), tuple(sorted((CARD_POINTS[card] for card in hand if card in JOKERS), reverse=True))
 
 
-FIELDS_BEYOND_LINE = attrgetter("at")
+GET_POSITION = attrgetter("position")
 
 
 def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
@@ -165,14 +166,14 @@ def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
     rounds = 0
     running = horses
     while running:
-        running = sorted(running, key=FIELDS_BEYOND_LINE, reverse=True)
+        running = sorted(running, key=GET_POSITION, reverse=True)
         for horses_ahead, horse in enumerate(running, ahead):
             if rounds > 0 or horse in still_rides:  # in the first round the others have ridden already
-                horse.at += horse.play_card(POINT_LIMITS[horses_ahead]) if is_card_round else PACE_FIELDS
+                horse.position += horse.play_card(POINT_LIMITS[horses_ahead]) if is_card_round else PACE_FIELDS
         rounds += 1
         for horse in running:
-            if horse.at > 0:
-                horse.result = horse.at - AVERAGE_RIDE_FIELDS * rounds
-        ahead += sum(horse.at > 0 for horse in running)
-        running = [horse for horse in running if horse.at <= 0]
+            if horse.position > 0:
+                horse.result = horse.position - AVERAGE_RIDE_FIELDS * rounds
+        ahead += sum(horse.position > 0 for horse in running)
+        running = [horse for horse in running if horse.position <= 0]
         is_card_round = not is_card_round

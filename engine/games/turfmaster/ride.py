@@ -55,10 +55,13 @@ def _list_fields_ahead() -> dict[Field, Field]:
 
 
 def _find_fields_beside(field: Field, ahead: Field) -> tuple[Field, ...]:
-    """§6.3: return the fields of a diagonal stride, beside the middle of the field straight ahead."""
+    """§6.3: return the fields of a diagonal stride, beside the middle of the field straight ahead.
+
+    Where the middle is just between two fields, the rear one counts.
+    """
     lane, index = field
     _, index_ahead = ahead
-    middle = (FRONTS[lane][index] + FRONTS[lane][index_ahead] + 1) // 2  # rounded up
+    middle = (FRONTS[lane][index] + FRONTS[lane][index_ahead] + 1) // 2  # halves are rounded up
     return tuple((side, bisect_left(FRONTS[side], middle)) for side in (lane - 1, lane + 1) if 0 <= side < LANES)
 
 
@@ -193,7 +196,8 @@ def _trace_freely(start: Field) -> Reach:
 @cache
 def _find_takeoffs(hedges: tuple[int, ...]) -> int:
     """Return the fields right before the hedges of these numbers."""
-    return sum(BIT[field] for field in list_hedge_fields(hedges)) << 1
+    hedge_fields = sum(BIT[field] for field in list_hedge_fields(hedges))
+    return hedge_fields << 1  # the field behind has the next higher bit
 
 
 def find_rides(reach: Reach, points: int, kind: Kind) -> Rides:
@@ -217,7 +221,8 @@ def _name_ends(ends: int, refused: int) -> dict[str, Field]:
     named = dict[str, Field]()
     for number in _list_numbers(ends):
         is_refused = bool(refused & (1 << number))
-        named.setdefault(FALL if is_refused else TOKENS[number], FIELDS[number])
+        token = FALL if is_refused else TOKENS[number]
+        named.setdefault(token, FIELDS[number])  # of several falls the first one counts
     return named
 
 
@@ -240,13 +245,14 @@ def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) ->
     stages = [0] * (JUMP_POINTS - 1) + [BIT[start]]  # empty ones before the start, so that a jump can look back
     for spent in range(1, most_points + 1):
         last = stages[-1]
-        ahead = last >> 1
+        ahead = last >> 1  # the field ahead has the next lower bit
         if jumps:  # §9.3: a jump takes the points of several strides, and passes the field of the hedge
             strides, landings = (last & ~jumps) >> 1, (stages[-JUMP_POINTS] & jumps) >> 2
             ahead = strides | landings
         if changing := last & may_change:
-            first_stride = spent == 1  # §6.2: one more change is free then
-            ahead |= _change_lanes(changing) << (0 if first_stride else CHANGED_SHIFT)
+            # §6.2: a change by the first stride leaves one for later, and that one leads to the second course.
+            is_first_stride = spent == 1
+            ahead |= _change_lanes(changing) << (0 if is_first_stride else CHANGED_SHIFT)
         stages.append(ahead & free)
     return Reach(tuple(stages[JUMP_POINTS - 1 :]), takeoffs)
 
@@ -265,7 +271,7 @@ def _merge_courses(stage: int) -> int:
 def _find_lane_changes(start: Field, late_stride: int) -> int:
     """§6.2: return the fields where a stride may change the lane: stride 1, and from stride `late_stride` on."""
     after_first = [BIT[field] for field in (FIELD_AHEAD[start], *FIELDS_BESIDE[start])] if start in FIELD_AHEAD else []
-    fewest = late_stride - 2  # straight strides between the first one and the late one
+    fewest = late_stride - 2  # straight strides between the first one and the late one; each is a shift by one bit
     late = [bit >> strides for bit in after_first for strides in range(fewest, MOST_POINTS)]
     return reduce(or_, late, BIT[start])
 

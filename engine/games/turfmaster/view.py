@@ -142,6 +142,7 @@ def redeal(state: State, seat: int | None, chance: Chance) -> State:
 
 def _redeal_horse(horse: Horse, chance: Chance) -> Horse:
     """Mix the cards that others cannot know, and deal as many as before to the hand, the pack and those put away."""
+    # Sorted, so that the same draws deal the same cards wherever these really are.
     unseen = chance.shuffle("unseen", sort_cards((*horse.hand, *horse.pack, *horse.gone)))
     hand_end = len(horse.hand)
     pack_end = len(horse.hand) + len(horse.pack)
