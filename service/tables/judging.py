@@ -79,7 +79,7 @@ def at_seat(app: App, link: str) -> Iterator[tuple[Work, Place]]:
 
 
 def _publish_work(app: App, work: Work) -> None:
-    """Publish the change of a table after its commit, and wake the workers that may have work from it."""
+    """Publish the change of a table after its commit; wake the workers that skip locked tables, and the post."""
     publish_changes(app, [work.locked])
     for queue in QUEUES:
         app.wakeups.wake(queue)
@@ -98,7 +98,7 @@ def publish_changes(app: App, changed: Sequence[LockedTable]) -> None:
         queues.add("followers")
     if any(seat.open_since is not None and seat.status in BOT_STATUSES for seat in seats):
         queues.add("bots")
-    for queue in sorted(queues):
+    for queue in sorted(queues):  # a set has another order in each process
         app.wakeups.wake(queue)
 
 
@@ -197,7 +197,8 @@ def _find_seen_position(locked: LockedTable, command: SeatCommand) -> Table:
 def _parse(locked: LockedTable, command: SeatCommand) -> Move:
     """Parse a move; raise Refused with the reason if it is none that the seat can make now.
 
-    Moves of the game come before commands of the table, so that short words work.
+    The moves of the game are tried first, by themselves: so a word may be as short as is unique among them, even if a
+    command of the table begins with the same letters.
     """
     own = tables.menu(locked.game, locked.position, command.seat)
     vocabulary = move_words.make_vocabulary(locked.game, ())
@@ -206,7 +207,7 @@ def _parse(locked: LockedTable, command: SeatCommand) -> Move:
     try:
         return menus.parse_move(own + tables.list_commands(locked.position, command.seat), command.text, vocabulary)
     except Refused:
-        if own:
+        if own:  # the seat is to move, so the fault is in the text
             raise
         if locked.position.waiting_command:
             raise explain_waiting(locked.position.waiting_command) from None
@@ -259,10 +260,9 @@ def _find_question(table: Table) -> tuple[object, ...]:
     It is empty if they are asked nothing.
     """
     undo_or_pause = table.undo_request or table.pause_request
+    # While a command waits for its draws, only the request to do without the beacon can be answered.
     request = table.seal_request if table.waiting_command else undo_or_pause
-    if request is None:
-        return ()
-    return type(request), request.seat
+    return (type(request), request.seat) if request else ()
 
 
 def _refuse_old_letter(locked: LockedTable, command: SeatCommand, move: Move) -> None:

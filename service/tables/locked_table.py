@@ -145,8 +145,8 @@ def make_table_loader(app: App, batch: Batch, rows: Sequence[TableRow]) -> Calla
 
 def _load_seats(db: Connection, names: Sequence[str]) -> dict[str, tuple[SeatRow, ...]]:
     """Load the seats of each of these tables."""
-    rows = itertools.groupby(queries.list_seats(db, *sorted(names)), lambda seat: seat.table)
-    return {table: tuple(seats) for table, seats in rows}
+    rows = queries.list_seats(db, *names)  # sorted by table, as `groupby` needs them
+    return {table: tuple(seats) for table, seats in itertools.groupby(rows, lambda seat: seat.table)}
 
 
 def change_seat(locked: LockedTable, seat: int, **columns: Any) -> LockedTable:
@@ -226,7 +226,7 @@ def _list_letter_kinds(event: Any, after: Table, entry: Entry[Any], people: list
             yield seat, "timeout"
         case Missed(seat):
             yield seat, "forfeited" if after.seats[seat].status == "resigned" else "relieved"
-        case Offered(seat):
+        case Offered(seat):  # “offered” is for its own player, “offer” brings the others a link for a substitute
             yield from ((other, "offered" if other == seat else "offer") for other in people)
         case Substituted(seat, bot=False):
             yield seat, "seat"
@@ -259,7 +259,7 @@ class SeatChange(Struct, frozen=True, dict=True):  # `dict` for the cached prope
 
     @property
     def continues_turn(self) -> bool:
-        """Whether the draws of its own move have arrived, so that its turn goes on."""
+        """Whether its turn goes on, if it is to move: the draws of its own move were awaited, and have arrived."""
         command = self.before.waiting_command
         return command is not None and command.seat == self.seat.seat
 
