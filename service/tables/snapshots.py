@@ -88,8 +88,8 @@ def _replay(
     """Apply the entries that follow a position."""
     entries = [log.make_entry_decoder(game).decode(one.body) for one in stored]
     if position.length == 0:
-        return record.fold(game, entries)
-    load_before = functools.partial(load_position_before, caches, db, row)  # for an undo
+        return record.fold(game, entries)  # this keeps the positions that undos go back to
+    load_before = functools.partial(load_position_before, caches, db, row)  # loads a position that an undo goes back to
     for entry in entries:
         position = record.apply(game, position, entry, load_before)
     return position

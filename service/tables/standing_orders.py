@@ -152,7 +152,7 @@ def move_branch_up(db: Connection, table: str, seat: int, branch: int) -> None:
     at = by_turn.index(branch)
     by_turn[at - 1], by_turn[at] = by_turn[at], by_turn[at - 1]
     sorted_rows = sorted(rows, key=lambda row: by_turn.index(row.branch))
-    # The rows stay, as in `move_up`; each gets what is in its place now.
+    # Orders are tried by their ids. So the rows keep these, and each gets the content that is now in its place.
     for row, new in zip(rows, sorted_rows, strict=True):
         values = {"move": new.move, "at": new.at, "branch": new.branch, "after": new.after}
         db.execute(update(orders).where(orders.c.id == row.id).values(**values))
@@ -214,7 +214,10 @@ def _make_ordered_move(locked: LockedTable, seat: int) -> LockedTable | None:
 
 
 def _make_only_move(locked: LockedTable, seat: int) -> LockedTable | None:
-    """Make the move of a seat that has only one; return None if it has a choice, or if the game raises an error."""
+    """Make the move of a seat that has only one; return None if it has a choice or the game raises an error.
+
+    Return None, too, if to make it for the player would betray what others may not know (see `find_only_move`).
+    """
     only = bots.find_only_move(locked.game, locked.position, seat, locked.row.seed)
     return _try_move(locked, seat, only) if only else None
 
@@ -327,7 +330,7 @@ def _compute_status(condition: Condition, seat: int, move: str, moves: VisibleMo
 def _list_visible_moves(
     game: Game, table: Table, entries: Iterable[Entry[Any]], since: int, seat: int
 ) -> VisibleMoves | None:
-    """Return the moves since entry `since` as this seat sees them; None if that entry was undone.
+    """Return the moves in `entries`, all those after entry `since`, as this seat sees them; None if `since` was undone.
 
     `since` is -1 for all moves of the game.
     """
@@ -353,7 +356,10 @@ def _pair_with_commands(entries: Iterable[Entry[Any]]) -> Iterator[tuple[Entry[A
 
 
 def _redact_entry(game: Game, entry: Entry[Any], command: Entry[Any], seat: int) -> tuple[int, str | None]:
-    """Return a move of the log as far as this seat knows it."""
+    """Return a move of the log as far as this seat knows it: `command` has its words, and `entry` what it did.
+
+    These are one entry, unless the draws of the move awaited a beacon.
+    """
     mover = find_mover(entry)
     assert mover is not None
     text = command.move or ""

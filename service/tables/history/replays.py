@@ -255,8 +255,8 @@ def load_frame(
 ) -> Frame:
     """Return the position after an entry, with what a replay shows beside it.
 
-    Without a number it is the last entry. A replay that begins with entry `begin` has none before it, and shows that
-    one where no number is given. A number outside of the replay means its first or its last entry.
+    Without a number the entry is the last one, but the first one in a replay that begins with an entry inside of the
+    game, `begin`. A number outside of the replay means its first or its last entry.
     """
     index, start = _load_turns(app, db, table)
     last = table.row.length - 1
