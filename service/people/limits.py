@@ -46,6 +46,7 @@ def refuse_many_tables(
 def _make_count_of_letters_ahead() -> Select[tuple[int]]:
     """Make the statement of `count_letters_ahead`: it counts invitations, and questions whether an address is right."""
     number_type = letters.c.id.type
+    # To compile the lists of `in_`, `fetch` needs values of all parameters: these zeros, which it replaces later.
     person = bindparam("person", value=0, type_=number_type)
     letter = bindparam("letter", value=0, type_=number_type)
     since = bindparam("since", value=0, type_=number_type)

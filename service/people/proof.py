@@ -95,11 +95,11 @@ def check_sign_in_link(app_links: Links, row: Any, token: str, now: int) -> Prov
     person's number `sessions` has then grown.
     """
     _, written = links.parse_token(token, 2)
-    at = parse_int(written) or 0
-    if row is None or not links.is_same_secret(app_links.make_sign_in_token(row.id, row.sessions, at), token):
+    made_at = parse_int(written) or 0
+    if row is None or not links.is_same_secret(app_links.make_sign_in_token(row.id, row.sessions, made_at), token):
         return None
-    is_used = row.signed_at is not None and row.signed_at >= at
-    return ProvenPerson(row.id) if at <= now < at + SIGN_IN_AGE_S and not is_used else None
+    is_used = row.signed_at is not None and row.signed_at >= made_at
+    return ProvenPerson(row.id) if made_at <= now < made_at + SIGN_IN_AGE_S and not is_used else None
 
 
 def find_signed_in(db: Connection, key: str) -> SignedIn | None:

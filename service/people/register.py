@@ -316,7 +316,10 @@ def _load_lookalikes() -> Lookalikes:
 
 
 def _choose_replacements(pairs: list[tuple[str, str]]) -> dict[str, str]:
-    """Return the replacement of each letter that looks like another; texts of several letters are not replaced."""
+    """Return the replacement of each letter that looks like others: a letter, or several such as “rn” for “m”.
+
+    Texts of several letters get no replacement, because names are replaced letter by letter.
+    """
     near = defaultdict[str, set[str]](set)
     for letter, other in pairs:
         near[letter].add(other)

@@ -118,7 +118,7 @@ class _RowWriter:
     def __init__(self, table: Table, columns: Sequence[str], keys: Sequence[str] = ()) -> None:
         self.table, self.columns, self.keys = table, columns, keys
         conditions = (table.c[key] == bindparam(f"key_{key}") for key in keys)
-        # It writes the columns that its parameters name.
+        # SQLAlchemy completes the statement with the columns that its parameters name.
         self.one_by_one = update(table).where(*conditions) if keys else insert(table)
 
     def make_cte(self) -> CTE:
@@ -233,7 +233,7 @@ def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequ
                 connection.execute(writer.one_by_one, rows[writer.table])
     places = [
         {"key_table": one.table, "key_seat": seat, "place": place}
-        for one in _list_last(additions)
+        for one in _list_last(additions)  # the entry that ends a game, and alone has places, is the last one
         for seat, place in enumerate(one.places)
     ]
     if places:

@@ -97,7 +97,7 @@ def owe_first_letter(locked: LockedTable, seat: int, person: int) -> None:
     """Owe a letter with the link; an unproven address gets only a question whether it is right."""
     if locked.seats[seat].proven:
         invitation = OwedLetter(seat, "invitation", due_at=locked.now)
-        queries.owe_letter(locked.flush(), locked.row.id, seq=0, letter=invitation)
+        queries.owe_letter(locked.flush(), locked.row.id, seq=0, letter=invitation)  # entry 0 opened the table
     else:
         queries.owe_personal_letter(locked.flush(), person, f"confirm/{locked.row.id}", locked.now)
 
@@ -211,11 +211,12 @@ def _open_rematch_once(app: App, link: str, language: str) -> SeatRow:
 def open_rematch_within(
     app: App, batch: Batch, table: Snapshot, seat: int, language: str
 ) -> tuple[LockedTable, SeatRow]:
-    """Open the rematch in the transaction of a batch, unless it is open, and seat this player; return both.
+    """Open the rematch in the transaction of a batch, unless it is open, and seat this player; return table and seat.
 
     After the commit call `publish_changes` and `opening.wake_workers`.
     """
     own = table.seats[seat]
+    # Where players have addresses, the first of them counts as the organiser: this player could not be it.
     if own.person is None and any(one.person is not None for one in table.seats):
         raise Refused("You play without an e-mail address; please ask another player to open the next game.")
     holder = None if own.person is None else proof.require_holder(own)
@@ -242,7 +243,8 @@ def seat_player(locked: LockedTable, seat: SeatRow, holder: ProvenPerson | None)
         return locked
     if holder is not None:
         locked = change_seat(locked, seat.seat, proven=True)
-    return carry_out(locked, SeatCommand(seat.seat, f"sit {secrets.token_hex(8)}"))
+    nonce = secrets.token_hex(8)  # a word for the dice, as the player typed none
+    return carry_out(locked, SeatCommand(seat.seat, f"sit {nonce}"))
 
 
 def make_new_table(app: App, db: Connection, table: Snapshot, seat: int, language: str) -> NewTable:

@@ -119,6 +119,7 @@ def _store(app: App, row: dict[str, Any]) -> StoredSubmission:
     if row["source"] != "player":
         row = {**row, "key": _make_key_of_try(app, row)}
     is_listening = app.verdicts.is_listening  # before the write: a verdict may come at once after it
+    # `durable` is given twice: to the transaction for SQLite, and to the statement for PostgreSQL.
     with app.store.writing(durable=False, autocommit=True) as db:
         number = queries.insert_new(db, submissions, row, durable=False)
     if number is not None:
@@ -158,8 +159,8 @@ def _match_source(row: dict[str, Any]) -> list[ColumnElement[bool]]:
 def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | None = None) -> Verdict | None:
     """Wait for the referee's verdict, for `seconds` or as long as the host has set; return None if there is none yet.
 
-    After None the row is on the disk. Raise Refused if the row is gone: a database that crashed before it wrote to the
-    disk forgets the last rows.
+    Before it returns None, `load_verdict` has made sure that the row is on the disk. Raise Refused if the row is gone:
+    a database that crashed before it wrote to the disk forgets the last rows.
     """
     seconds = app.settings.verdict_wait if seconds is None else seconds
     began = time.perf_counter()
@@ -308,7 +309,7 @@ INSERT_ONE = _make_insert_one()
 
 
 def store_moves(app: App, moves: Sequence[LinkedMove]) -> Sequence[StoredSubmission | None]:
-    """Store moves without waiting for the disk, as `submit` does; None for those that were not stored."""
+    """Store moves as `submit` does, without waiting for the disk; return None for those that were not stored."""
     if app.store.engine.dialect.name == "postgresql":
         return _store_in_postgresql(app, moves)
     with app.store.writing(durable=False) as db:

@@ -116,7 +116,7 @@ def list_since(connection: Connection, table: str, seat: int, at: int) -> list[R
 def list_unsent(connection: Connection, table: str, seat: int) -> list[Remark]:
     """Return the remarks of others since this seat's last letter, for the next one."""
     remarks = list_since(connection, table, seat, at=0)
-    if not remarks:
+    if not remarks:  # as at most tables, which spares them the second query
         return []
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.outcome == "sent")
     last = connection.execute(select(func.max(letters.c.sent_at)).where(*own)).scalar_one() or 0
