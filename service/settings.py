@@ -219,7 +219,7 @@ def _refuse_unknown(names: Iterable[str]) -> None:
 
 def check_settings(settings: Settings) -> Settings:
     """Return the settings; raise Refused if a server cannot run with them."""
-    for name, (least, most) in RANGES.items():  # before the address, which has the port by default
+    for name, (least, most) in RANGES.items():  # first, as the default address contains the port
         _refuse_out_of_range(name, getattr(settings, name), least, most)
     if settings.secret:
         _check_secret(settings.secret, "DEPESCHE_SECRET")

@@ -218,7 +218,10 @@ def _find_moment(day: date, hour: int, calendar: Calendar) -> int:
 
 
 def list_reminder_leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
-    """Return the seconds between reminders and deadline: the player's choice, or this share of the time left."""
+    """Return the seconds between each reminder and the deadline, the longest first.
+
+    They are the player's choice, or this share of the time left.
+    """
     if calendar.remind:
         return tuple(sorted(calendar.remind, reverse=True))
     return (round(left * share),)

@@ -143,8 +143,8 @@ def run_audit(args: Namespace) -> int:
     elif counts.total() > 1:
         parts = (f"{counts[verdict]} {verdict}" for verdict in STATUS_BY_VERDICT if counts[verdict])
         print(f"{counts.total()} logs: {', '.join(parts)}")
-    unread_count = counts["unusable"] + counts["damage"]
-    if receipts and not compared_count and unread_count < counts.total():
+    has_read_log = counts["unusable"] + counts["damage"] < counts.total()
+    if receipts and not compared_count and has_read_log:
         first_receipt, *_others = receipts
         terminal.print_error(
             f"None of these receipts is from a log named here; they are from table {first_receipt.table}."

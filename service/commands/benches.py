@@ -358,6 +358,6 @@ class Players:
         new = NewTable(game="kaiser", chosen={}, guests=guests, clock=opening.make_clock(app, chosen=None))
         places = [access.find(app, link) for link in opening.open_table(app, new).links]
         for place in places:
-            submission = submitting.submit(app, place, "sit word")
+            submission = submitting.sit(app, place, nonce="word")
             submitting.wait_for_verdict(app, submission, VERDICT_WAIT_S)
         return places

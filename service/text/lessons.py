@@ -194,18 +194,16 @@ def draw_position(moment: ScenarioMoment, picture: ScenarioPicture, language: st
 
 
 def select_choices(scenario: Scenario, moment: ScenarioMoment) -> Menu:
-    """Select the part of the menu that continues the words `choosing` of a scenario's picture; empty without them."""
+    """Return the menu of what can follow the words `choosing` of a scenario's picture; empty if there are none."""
     if not scenario.picture.choosing:
         return ()
     verb, *tokens = scenario.picture.choosing.split()
     seat = scenario.picture.seat
     if seat is None:  # a spectator has no menu: that of the player who moves first is shown
         seat = scenario.steps[0].seat if scenario.steps else 0
-    return tuple(
-        _continue_choice(entry, tuple(tokens)) if isinstance(entry, Choice) else entry
-        for entry in moment.game.menu(moment.state, seat)
-        if entry.verb == verb
-    )
+    entries = [entry for entry in moment.game.menu(moment.state, seat) if entry.verb == verb]
+    # Only a `Choice` lists its moves word by word; entries of other kinds are shown whole.
+    return tuple(_continue_choice(entry, tuple(tokens)) if isinstance(entry, Choice) else entry for entry in entries)
 
 
 def _continue_choice(entry: Choice, tokens: tuple[str, ...]) -> Choice:

@@ -96,13 +96,13 @@ def _find_in_text(text: str, source: str, table: str, kind: str = "") -> Iterato
 
     `kind` is the type of the text in a letter; a text of no letter may be HTML that was pasted.
     """
-    if kind == "text/html":  # the hash is in an element `code`
+    if kind == "text/html":  # the sentence is anywhere, and the hash in an element `code`
         start = ""
         mark = CODE_MARK
-    elif not kind and LETTER_TAGS.search(text):  # pasted HTML: that, and the sentence follows a tag that begins a line
+    elif not kind and LETTER_TAGS.search(text):  # pasted HTML: the sentence follows a tag that begins a line
         start = f"{LINE_START}{TAG_MARK}+"
         mark = CODE_MARK
-    else:  # plain text: the sentence is at the beginning of a line
+    else:  # plain text: the sentence begins a line
         start = LINE_START
         mark = ""
     if mark:  # the text is HTML

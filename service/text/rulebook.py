@@ -64,7 +64,7 @@ class Section(Struct, frozen=True):
 
     @property
     def citations(self) -> tuple[str, ...]:
-        """The numbers of the paragraphs that this section cites."""
+        """The numbers of the paragraphs that this section cites, sorted: a translation may cite in another order."""
         return tuple(sorted({match["number"] for match in CITATION.finditer(self.text) if match["number"]}))
 
 

@@ -51,7 +51,8 @@ class TemplateLoader(jinja2.BaseLoader):
     def get_source(self, _: jinja2.Environment, template: str) -> tuple[str, str, None]:
         """Return the text of a template and its file; None tells Jinja never to load it again, like code."""
         name = "/".join(split_template_path(template))  # refuses to climb out of the folder
-        path = get_template_path(name.removesuffix(".html") if ".txt." in name else name)
+        is_text_as_html = name.endswith(".txt.html")  # the file is `….txt`; the name makes Jinja escape its values
+        path = get_template_path(name.removesuffix(".html") if is_text_as_html else name)
         if not path.is_file():
             raise jinja2.TemplateNotFound(template)
         return path.read_text("utf-8"), str(path), None
