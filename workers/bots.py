@@ -51,7 +51,7 @@ class Shares:
         return {visitor.decode(): float(seconds) for visitor, seconds in shared.items()} or self._own
 
     def add(self, visitor: str, seconds: float) -> None:
-        """Count seconds for a visitor."""
+        """Count seconds for a visitor, in Redis for all workers, and here for times without Redis."""
         self._own[visitor] += seconds
         key = self._make_key()
         with suppress(RedisError), self._redis.pipeline(transaction=False) as pipeline:

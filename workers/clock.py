@@ -199,7 +199,7 @@ def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
     calendar = timing.parse_calendar(seat.calendar or "")
     leads = timing.list_reminder_leads(seat.clock_left, calendar, app.settings.reminder)  # seconds before the deadline
     if db.execute(select(seats.c.seat).where(*still_due).with_for_update(skip_locked=True)).first() is None:
-        return  # a move is being judged there, or another clock was quicker
+        return  # a move is being judged there, or another process was quicker
     next_at = timing.find_next_reminder(seat.due_at, leads, app.now())
     db.execute(update(seats).where(*still_due).values(remind_at=next_at))
     times_of_turn = [seat.due_at - lead for lead in leads]
@@ -235,7 +235,7 @@ def _expire(app: App, table: str, seat: int) -> None:
             after = _offer_lost_seat(after, seat)
             work.locked = judging.follow_orders(work.locked, after)
     except IntegrityError:
-        return  # another clock was quicker
+        return  # another process was quicker
 
 
 def choose_consequence(app: App, snapshot: Snapshot, seat: int) -> Move:

@@ -156,7 +156,7 @@ def process_claimed(
     rows: Sequence[Row] = ()
     try:
         with app.store.writing(lock_timeout=lock_timeout) as db:
-            rows = claim(db, sorted(skipped), table)
+            rows = claim(db, tuple(skipped), table)
             if not rows:
                 return ()
             after_commit = process(app, db, rows)

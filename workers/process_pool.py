@@ -120,7 +120,7 @@ class Pool:
                 self._end()
 
     def run(self, work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
-        """Call a function in the second process, or in this one if none is allowed, and return its result.
+        """Call a function in the second process, or in this one while the pool is not open, and return its result.
 
         If the process dies, a new one tries once more, and then this one. If the pool is stopped, raise SystemExit in
         this thread.
@@ -153,7 +153,7 @@ class Pool:
         return [] if process is None else [process.process.pid]
 
     def _get_process(self) -> SecondProcess | None:
-        """Return the second process, and start it if there is none; None if none is allowed."""
+        """Return the second process, and start it if there is none; None while the pool is not open."""
         with self._lock:
             if self._is_open and self._process is None:
                 self._process = SecondProcess()

@@ -52,7 +52,7 @@ class WithoutOutages(logging.Filter):
     """Drops RQ's long log lines about a Redis that is away, which `Wakeups` logs in one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a line is written."""
+        """Return whether a line is written: not if it is about an outage of Redis."""
         error = record.exc_info[1] if record.exc_info else None
         text = record.getMessage()
         is_outage = isinstance(error, RedisError) or any(word in text for word in REDIS_AWAY)

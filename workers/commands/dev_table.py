@@ -181,7 +181,7 @@ def _iter_tests(module: ModuleType) -> Iterator[Callable[..., None]]:
 
 
 def _check_promise(promise: Callable[..., None], name: str, root: Path) -> str:
-    """Check one promise; return the error in one line, empty if there is none."""
+    """Check one promise, with arguments as pytest gives them; return the error in one line, empty if there is none."""
     from engine.contract import cases, plugin, suite
 
     try:
@@ -190,7 +190,7 @@ def _check_promise(promise: Callable[..., None], name: str, root: Path) -> str:
         parameters = inspect.signature(promise).parameters
         if "invariants" in parameters:
             given["invariants"] = plugin.load_check(root, name)
-        promise(**{word: given[word] for word in parameters})
+        promise(**{parameter: given[parameter] for parameter in parameters})
     except Exception as fault:
         return describe_error(fault)
     return ""

@@ -209,9 +209,10 @@ def _parse_part(part: str, menu: Menu, words: Vocabulary) -> Move | None:
         return None  # it denies the move: “not A3”
     if not menu:
         return None
+    menu_verbs = {entry.verb for entry in menu}
     for text in _iter_readings(written, words):
         move = parse_move_line(text, menu, words)
-        if isinstance(move, Move) and any(entry.verb == move.verb for entry in menu):
+        if isinstance(move, Move) and move.verb in menu_verbs:  # it may also be a command to the server
             return move
     return None
 

@@ -94,7 +94,7 @@ def open_mailbox(settings: Settings) -> Iterator[OpenMailbox]:
         login(user, password, initial_folder=None)
         box.folder.set(folder, readonly=True)
         _name, values = box.client.response("UIDVALIDITY")
-        numbering = int(values[0] or 0)
+        numbering = int(values[0] or 0)  # another one than before means that the mails have new UIDs
         mailbox_hash = sha256(f"{user}@{host}:{parts.port}/{folder}".encode()).hexdigest()[:16]
         yield OpenMailbox(box, f"imap/{mailbox_hash}", numbering)
     finally:

@@ -186,7 +186,7 @@ def write_paused(draft: TableDraft) -> Body:
     return Body(
         headline=_(
             "%(who)s asked for a pause, and the table pauses; no clock runs until a player ends it.",
-            who=draft.snapshot.names[askers[-1]] if askers else "",
+            who=draft.snapshot.names[askers[-1]] if askers else "",  # earlier ones asked for earlier pauses
         ),
         question=_("To go on, answer this letter with one word: resume"),
         replies=(draft.writer.write_verb("resume"),),

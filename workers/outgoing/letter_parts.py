@@ -174,7 +174,7 @@ def build_recent_events(draft: TableDraft) -> RecentEvents:
     """
     game, seat = draft.snapshot.game, draft.request.seat
     last_turn = log.find_last_turn(draft.entries, seat)
-    first_entry = min({last_turn.since} | last_turn.entries)
+    first_entry = min(last_turn.entries | {last_turn.since})  # of the last turn, if there was one
     described = narration.describe_entries(game, draft.entries[first_entry:], draft.narrator, seat)
     chapters = [chapter for chapter in described if chapter.seq >= last_turn.since][-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start

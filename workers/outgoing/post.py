@@ -300,7 +300,7 @@ def write_here_or_aside(app: App, request: LetterRequest) -> EmailMessage | None
     Few letters delay few verdicts, and the second process needs memory.
     """
     now = time.monotonic()
-    are_many = len(WRITTEN_AT) == MIN_MANY and now - WRITTEN_AT[0] < MANY_WITHIN_S
+    are_many = len(WRITTEN_AT) == MIN_MANY and now - WRITTEN_AT[0] < MANY_WITHIN_S  # the oldest is first
     WRITTEN_AT.append(now)
     return process_pool.run_if_started(write, app, request) if are_many else write(app, request)
 

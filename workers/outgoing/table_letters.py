@@ -84,7 +84,7 @@ def make_draft(
 
 
 def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
-    """Return whether the moment that a letter is about has passed."""
+    """Return whether the moment that a letter is about has passed; never for a kind that is not named here."""
     table = snapshot.position
     seat = snapshot.seats[request.seat]
     match request.kind_name:
