@@ -64,8 +64,8 @@ class TableDraft(Struct, frozen=True):
     """Everything to write a letter from: the table as its reader sees it, and writers in the reader's language.
 
     `seat` is the reader's seat, `title` the name of the game, and `remarks` the others' remarks since the reader's last
-    letter. `entries` are all entries of the table; only the newest for a digest, and none for a notice. `scene` is None
-    before the game begins. `report` is about the mail that the letter answers.
+    letter. `entries` are all entries of the table; only the newest for a digest, and none for most notices. `scene` is
+    None before the game begins. `report` is about the mail that the letter answers.
     """
 
     app: App

@@ -40,9 +40,11 @@ def _write_about_table(app: App, owed: OwedNotice, at: int) -> Notice | None:
             return None
         waiting = queries.count_waiting_seats(db, request.person)
         remarks = _load_remarks(db, snapshot, request) if owed.kind is TALK else ()
+        # Only the news of a pause needs entries: they say who asked for it.
+        entries = snapshots.load_entries(db, snapshot) if request.kind_name == "paused" else []
     if owed.kind is TALK and not remarks:
         return None
-    draft = table_letters.make_draft(app, request, snapshot, entries=[], remarks=remarks)
+    draft = table_letters.make_draft(app, request, snapshot, entries=entries, remarks=remarks)
     return Notice(
         id=make_notice_id(owed),
         kind=request.kind_name,

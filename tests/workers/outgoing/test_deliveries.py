@@ -304,6 +304,15 @@ def test_remarks_go_by_a_channel_that_wants_them_and_by_mail_only_if_wished(
     assert loft.notices[-1].sentence == f"{name}: Later"
 
 
+def test_the_notice_of_a_pause_says_who_asked_for_it(any_app: App, loft: Loft) -> None:
+    mover, waiting, _ = start(any_app, groups=["news"])
+    assert apps.submit(any_app, waiting, "pause").accepted
+    assert apps.submit(any_app, mover, "agree").accepted
+    channel_deliveries.run()
+    name = apps.load_table(any_app, waiting.table).names[waiting.seat or 0]
+    assert find_notice(loft, "paused").sentence.startswith(f"{name} asked for a pause, and the table pauses;")
+
+
 def test_no_remark_goes_by_a_channel_that_does_not_want_them(any_app: App, clock: FakeTime, loft: Loft) -> None:
     mover, _, _ = start(any_app)
     apps.say(any_app, mover, "Well played!")
