@@ -181,7 +181,7 @@ def _fill_types_of_games(schema: Any, variants: Mapping[str, list[Any]]) -> None
     """Fill the types that games define: each becomes a choice of the types of all games."""
     match schema:
         case {"x-of-a-game": str(name)}:
-            schema["anyOf"] = [*variants[name], *schema.pop("anyOf", ())]
+            schema["anyOf"] = variants[name]
         case dict():
             for part in schema.values():
                 _fill_types_of_games(part, variants)
