@@ -151,7 +151,7 @@ def list_results(
 
     `sources` are each seat's points by source; all are empty if the game does not say where points come from.
     """
-    best = max(*(stand.score for stand in standing), 1)
+    best = max(*(stand.score for stand in standing), 1)  # a whole bar; not 0, because lengths are divided by it
     all_sources = dict.fromkeys(source for points in sources for source in points)
     colours = {source: TINTS[number % len(TINTS)] for number, source in enumerate(all_sources)}
     has_sources = bool(all_sources)
@@ -184,7 +184,7 @@ def _stack_shares(points: Mapping[str, int], colours: Mapping[str, str], best: i
 def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> ScoreChart:
     """Draw a line for each player through the scores after each entry; `length` is that of the log."""
     last = max(length - 1, 1)
-    most = max(*(score for mark in marks for score in mark.scores), 1)
+    most = max(*(score for mark in marks for score in mark.scores), 1)  # greater than the least in any case
     least = min(*(score for mark in marks for score in mark.scores), 0)
 
     def place_x(seq: int) -> float:
@@ -213,6 +213,7 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
     seat = None if place.seat is None else table.seats[place.seat]
     seated, standing = list_players(table.names), table.game.standing(table.position.state)
     history = load_score_history(get_app(), db, table)
+    not_agreed = [row for row in list_seats_to_ask(table) if not row.released]
     return FinalResult(
         seats=list_results(seated, standing, history.sources, list_ranks(table), place.seat, narrator.label_source),
         counting=tuple(_describe_step(step, seated, narrator) for step in history.steps),
@@ -220,8 +221,8 @@ def load_result(db: Connection, place: Place, table: Snapshot, narrator: Narrato
         can_release=seat is not None and proof.find_holder(seat) is not None,
         is_released=seat is not None and seat.released,
         is_shown=is_shown_in_gallery(table),
-        missing=join_names(row.name for row in list_seats_to_ask(table) if not row.released),
-        unproven=join_names(row.name for row in list_seats_to_ask(table) if not row.released and not row.proven),
+        missing=join_names(row.name for row in not_agreed),
+        unproven=join_names(row.name for row in not_agreed if not row.proven),
         name=seat.name if seat else "",
     )
 

@@ -114,8 +114,8 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
     app, seated = get_app(), list_players(table.names)
     has_remarks = place.seat is not None and table.row.last_remark > 0
     remarks = talk.list_newest(db, place.table) if has_remarks else []
-    is_watchable = table.row.allows_spectators and place.seat is not None
-    watch_address = url_for("table.show", link=app.links.make_watch_token(table.row.id)) if is_watchable else ""
+    can_invite = table.row.allows_spectators and place.seat is not None  # spectators have the address already
+    watch_address = url_for("table.show", link=app.links.make_watch_token(table.row.id)) if can_invite else ""
     live_topic = "watch" if place.seat is None else "seat"
     return TableFrame(
         link=place.link,

@@ -292,11 +292,12 @@ def _load_chapters(
     entries = snapshots.load_entries(db, table, max(0, table.row.length - MAX_ENTRIES))
     since_own_move = [] if table.position.phase == "over" else log.find_entries_since_own_move(entries, place.seat)
     recent_seqs = {entry.seq for entry in since_own_move}
-    first_recent = min(recent_seqs, default=table.row.length)
+    first_recent = min(recent_seqs, default=table.row.length)  # beyond the log if there are none
     chapters = list[Chapter]()
     cache, reader = get_app().caches.chapters, (place.table, place.seat, get_language(), table.names)
     for chapter in narration.describe_once(cache, reader, table.game, reversed(entries), narrator, place.seat):
-        if len(chapters) >= MAX_CHAPTERS and chapter.seq < first_recent:
+        has_all_recent = chapter.seq < first_recent
+        if has_all_recent and len(chapters) >= MAX_CHAPTERS:
             break
         chapters.append(chapter)
     recent = [chapter for chapter in reversed(chapters) if chapter.seq in recent_seqs]
@@ -364,7 +365,7 @@ def _make_question(
     request: UndoRequest | Request, place: Place, table: Snapshot, answers: Mapping[str, str]
 ) -> Question:
     """Describe a request; `answers` are the commands with which the reader may answer it."""
-    waiting = () if place.seat in request.waiting else request.waiting
+    waiting = () if place.seat in request.waiting else request.waiting  # a reader who has to answer sees buttons alone
     return Question(
         who=table.names[request.seat],
         is_yours=request.seat == place.seat,
