@@ -67,7 +67,8 @@ def _make_guest(before: str, address: str, after: str = "") -> Invitee:
     language = _list_languages().get(rest.casefold(), "")
     if not name and not language:
         name = rest
-    return Invitee(name, address.strip("'."), who="person", language=language)
+    only_address = address.strip("'.")  # ADDRESS finds the signs beside it too
+    return Invitee(name, only_address, who="person", language=language)
 
 
 def _parse_words(words: str) -> Iterator[Invitee]:

@@ -41,6 +41,7 @@ DEFAULT_PACE = "3"  # days
 DEFAULT_INCREMENT = "24"  # hours
 MAX_KEY_CHARS = 80  # of the key that makes opening twice the same as once
 MAX_BOT_DIGITS = 2  # of the number of bots
+RULE_FIELDS = ("option.", "asked.")  # “asked.…” says that the form had a switch, which sends nothing while it is off
 
 
 class TimeFields(Struct, frozen=True):
@@ -206,7 +207,7 @@ def _store_settings(response: Reply, name: str, form: Mapping[str, str]) -> None
     settings = {key: form[key] for key in SETTINGS if form.get(key)}
     rules = dict[str, str]()
     for key, value in form.items():
-        if key.startswith(("option.", "asked.")) and key not in SETTINGS:
+        if key.startswith(RULE_FIELDS) and key not in SETTINGS:  # “asked.watched” is a setting
             rules[f"{name}:{key}"] = value
     for key, value in _parse_cookie().items():
         if ":" in key and not key.startswith(f"{name}:"):  # a rule of another game

@@ -218,7 +218,7 @@ class WebServer(uvicorn.Server):
         """Wait until the server has to stop; uvicorn's own loop wakes ten times a second, for 0.14 % of a core."""
         self._loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
-            for number in HANDLED_SIGNALS:  # wakes this loop, whichever thread the system interrupts
+            for number in HANDLED_SIGNALS:  # a handler of the loop wakes it, also if another thread gets the signal
                 self._loop.add_signal_handler(number, self.handle_exit, number, None)
         if not self.should_exit:
             await self._stop.wait()

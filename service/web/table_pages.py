@@ -152,7 +152,7 @@ def show_earlier(link: str) -> Response:
         chapters=past.chapters,
     )
     response = render("past_stage.html", page)
-    response.headers["Cache-Control"] = "private, max-age=3600"
+    response.headers["Cache-Control"] = "private, max-age=3600"  # the script names an entry, which does not change
     return response
 
 
