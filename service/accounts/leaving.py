@@ -182,6 +182,7 @@ def _is_claim(seat: Any) -> bool:
 def _delete_unless_seated(app: App, person: int, address: str) -> list[Any]:
     """Delete a person; if the person has taken seats in the meantime, delete nothing and return these."""
     with app.store.writing() as connection:
+        # Until this transaction ends, the lock keeps other transactions from giving the person a seat.
         connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
         if occupied := _list_seats(connection, person):
             return occupied

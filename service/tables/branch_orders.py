@@ -141,7 +141,7 @@ def _store_moves(locked: LockedTable, loaded: _LoadedBranch) -> LockedTable:
     branches.replace_moves(locked.flush(), branch, branch.moves)
     played = play_moves(locked.game, loaded.first_position, branch)
     planned = list(list_conditional_moves(locked.game, loaded.start, branch, played))
-    coming = _list_coming_orders(locked, branch, planned, always=False)
+    coming = _list_coming_orders(locked, branch, planned, always=False)  # with their conditions
     return standing_orders.replace_branch_orders(locked, branch.seat, branch.id, coming)
 
 

@@ -171,18 +171,18 @@ def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOUR
     return access.make_seat_link(app, work.locked.seats[seat])
 
 
-def _replace_player(locked: LockedTable, row: SeatRow, person: int, name: str, *, proven: bool) -> LockedTable:
-    """Give the seat to another person with a new link, and delete what the last player stored there.
+def _replace_player(locked: LockedTable, former: SeatRow, person: int, name: str, *, proven: bool) -> LockedTable:
+    """Give a seat, whose row was `former`, to another person with a new link; delete what the last player stored there.
 
     The last player is owed a letter about it, if the address was proven.
     """
-    number = row.link_number + 1
-    queries.clear_seat(locked.flush(), row.table, row.seat)
-    if row.proven and row.person is not None and row.person != person:
-        kind = f"replaced/{row.table}/{row.seat}/{number}"
-        queries.owe_personal_letter(locked.flush(), row.person, kind, locked.now)
-    link = hash_token(locked.app.links.make_seat_token(row.table, row.seat, number))
-    return change_seat(locked, row.seat, person=person, proven=proven, name=name, link=link, link_number=number)
+    number = former.link_number + 1
+    queries.clear_seat(locked.flush(), former.table, former.seat)
+    if former.proven and former.person is not None and former.person != person:
+        kind = f"replaced/{former.table}/{former.seat}/{number}"
+        queries.owe_personal_letter(locked.flush(), former.person, kind, locked.now)
+    link = hash_token(locked.app.links.make_seat_token(former.table, former.seat, number))
+    return change_seat(locked, former.seat, person=person, proven=proven, name=name, link=link, link_number=number)
 
 
 def open_rematch(app: App, link: str, language: str = SOURCE) -> str:

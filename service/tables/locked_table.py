@@ -315,7 +315,8 @@ def _has_changed(change: SeatChange) -> bool:
     was_to_move = change.seat.open_since is not None
     if change.is_to_move != was_to_move or change.status != change.seat.status:
         return True
-    if change.has(TimedOut, Missed, Returned, Substituted) or (change.has_moved and change.seat.misses):
+    resets_misses = change.has_moved and change.seat.misses > 0
+    if change.has(TimedOut, Missed, Returned, Substituted) or resets_misses:
         return True
     changes_time = change.before.paused != change.after.paused or change.has(VacationTaken, VacationEnded)
     return change.is_to_move and (change.has_moved or change.is_undo or changes_time)
@@ -376,9 +377,7 @@ def _compute_time_left(change: SeatChange) -> int | None:
     if change.begins_turn and not change.continues_turn:
         return timing.compute_turn_time(clock, left)
     moves_again = change.is_to_move and (change.has_moved or change.continues_turn)
-    if clock.pace and moves_again:
-        return clock.pace
-    return left
+    return clock.pace if clock.pace and moves_again else left
 
 
 def _compute_time_left_at_entry(change: SeatChange) -> int | None:

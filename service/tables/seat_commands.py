@@ -177,15 +177,15 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
         raise Refused("There is no invitation to decline here; to leave the game, write: resign")
     links = locked.app.links
     table = locked.row.id
-    row = locked.seats[seat]
-    number = row.link_number + 1
+    invited = locked.seats[seat]
+    number = invited.link_number + 1
     queries.clear_seat(locked.flush(), table, seat)
     new_link = {"link_number": number, "link": hash_token(links.make_seat_token(table, seat, number))}
     locked = change_seat(locked, seat, person=None, proven=False, name="", status="open", **new_link)
     if organiser is not None:
         why = Sentence(
             "{who} does not play. The seat is free for the first who sits down here: {link}",
-            {"who": row.name, "link": f"{locked.settings.address}/join/{links.make_join_token(table)}"},
+            {"who": invited.name, "link": f"{locked.settings.address}/join/{links.make_join_token(table)}"},
         )
         due_at = queries.NEVER_DUE if locked.row.awaits_confirmation else locked.now
         letter = OwedLetter(organiser, f"declined/{seat}.{number}", due_at)

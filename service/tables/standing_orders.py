@@ -202,7 +202,7 @@ def _make_one_move(locked: LockedTable) -> LockedTable | None:
 def _make_ordered_move(locked: LockedTable, seat: int) -> LockedTable | None:
     """Make the first ordered move that is legal; return None if there is none.
 
-    Its order is deleted, even if the game raises an error; then the next one is tried.
+    Its order is deleted. If the game raises an error, the move changes nothing, and the next one is tried.
     """
     for order, move in _list_legal_orders(locked, seat):
         _delete(locked, order)
