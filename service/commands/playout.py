@@ -223,7 +223,7 @@ def _time_steps(playout: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
         start = time.perf_counter()
         try:
             chunk.extend(islice(steps, CHUNK_STEPS))
-        except Exception as error:  # raised only after the steps before it were checked
+        except Exception as error:  # raised below, after the caller has checked the steps before it
             fault = error
         playout.seconds += time.perf_counter() - start
         yield from chunk

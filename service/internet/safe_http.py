@@ -216,7 +216,7 @@ class _Connection(HTTPSConnection):
         assert self._raw is not None
         self._raw.settimeout(self.count_seconds_left())
         self.sock = self._tls.wrap_socket(self._raw, server_hostname=self.host, do_handshake_on_connect=False)
-        self._raw = self.sock
+        self._raw = self.sock  # which `_stop` ends as well
         self.sock.do_handshake()
 
     def _open(self, ip_address: str) -> socket.socket:
@@ -226,7 +226,7 @@ class _Connection(HTTPSConnection):
             return socket.create_connection((ip_address, self.port), timeout_s)
         assert self._proxy.hostname
         raw = socket.create_connection((self._proxy.hostname, self._proxy.port or PROXY_PORT), timeout_s)
-        self._raw = raw
+        self._raw = raw  # for `_stop`, which may end it while the tunnel is opened
         _open_tunnel(raw, f"[{ip_address}]" if ":" in ip_address else ip_address, self.port, self._proxy)
         return raw
 

@@ -86,7 +86,8 @@ def may_send_sign_in_letter(connection: Connection, person: int, at: int) -> boo
 def refuse_many_questions(connection: Connection, table: str, asked_seats: Sequence[int], at: int) -> None:
     """Raise Refused if one of these seats at a table was asked too many questions within an hour.
 
-    The letter with the newest question is owed before this is called, and counts too.
+    The letter with the newest question is owed before this is called, and counts too. Letters that wait for a proof of
+    address do not count.
     """
     recent = (letters.c.due_at > at - HOUR_S, letters.c.due_at < queries.NEVER_DUE)
     questions = (letters.c.table == table, letters.c.seat.in_(asked_seats), letters.c.kind.in_(QUESTION_KINDS))

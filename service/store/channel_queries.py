@@ -103,8 +103,9 @@ def wants_group(person: ColumnElement[Any], group: str) -> ColumnElement[bool]:
 def insert_deliveries(db: Connection, now: int, confirms: bool, numbers: Sequence[int] | None = None) -> bool:
     """Insert the missing deliveries of the letters with these numbers, or of all fresh letters; return whether any.
 
-    `confirms` is whether this server confirms addresses: then an unproven seat gets no notice but its invitation. The
-    worker that sends letters calls this for each letter: so no delivery is lost, even if no other worker runs.
+    A letter is fresh within FRESH_S of its due time. `confirms` is whether this server confirms addresses: then an
+    unproven seat gets no notice but its invitation. The worker that sends letters calls this for each letter: so no
+    delivery is lost, even if no other worker runs.
     """
     new = NEW_DELIVERIES.where(IS_FRESH if numbers is None else letters.c.id.in_(numbers))
     columns = ["letter", "table", "channel", "created_at", "due_at"]

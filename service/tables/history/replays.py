@@ -268,11 +268,12 @@ def load_frame(
     scene = _make_scene(table, reader, then.state)
     narrator = _make_narrator(table, reader, scene.view)
     nearby = snapshots.load_entries(db, table, max(at - NEARBY_ENTRIES, start), at + NEARBY_ENTRIES + 1)
+    position_length = at + 1  # the entries from 0 to `at`
     return Frame(
         at,
         first,
         last,
-        board=drawing.draw_board(app.caches.boards, (table.row.id, at + 1), scene, narrator),
+        board=drawing.draw_board(app.caches.boards, (table.row.id, position_length), scene, narrator),
         standing=table.game.standing(then.state),
         around=narration.describe_entries(table.game, nearby, narrator, reader.seat),
         receipt=snapshots.load_receipt(db, table, at),
@@ -292,11 +293,14 @@ def load_past_stage(
     scene = _make_scene(table, reader, then.state)
     narrator = _make_narrator(table, reader, scene.view)
     entry = snapshots.load_entries(db, table, at, at + 1)
+    position_length = at + 1  # the entries from 0 to `at`
     return PastStage(
         at,
         first,
         last,
-        stage=drawing.draw_staged_board(app.caches.staged_boards, (table.row.id, at + 1), scene, narrator).stage,
+        stage=drawing.draw_staged_board(
+            app.caches.staged_boards, (table.row.id, position_length), scene, narrator
+        ).stage,
         standing=table.game.standing(then.state),
         chapters=narration.describe_entries(table.game, entry, narrator, reader.seat),
     )
