@@ -97,7 +97,7 @@ def find_baths(state: State, root: int) -> Iterator[tuple[str, int]]:
 def find_bathers(state: State, event: FeatureScored) -> tuple[Bather, ...]:
     """§31.3: Return the meeples that go into the bathhouses of a feature: of its leaders, from the seat on turn on."""
     order = list_seats_from_turn(state)
-    leaders = {award.seat for award in event.awards if award.why == event.kind}
+    leaders = {award.seat for award in event.awards if award.why == event.kind}  # the other awards are bonuses
     figures = [figure for figure in event.figures if figure.kind == MEEPLE and figure.seat in leaders]
     figures.sort(key=lambda figure: order.index(figure.seat))
     pairs = zip(find_baths(state, event.feature), figures, strict=False)  # bathhouses or meeples may be left over

@@ -308,8 +308,9 @@ class Bazaars(BoxHooks):
             return BidDeclined(seat) if find_bid_limit(state, seat) <= auction.bid else None
         if auction.bidder == picker:
             return sell(auction, picker, payee=None)
-        # The picker sells to the highest bidder, or buys for that bid if it has the points.
-        return sell(auction, auction.bidder, picker) if find_bid_limit(state, picker) < auction.bid else None
+        if find_bid_limit(state, picker) < auction.bid:  # without the points to buy for that bid the picker has to sell
+            return sell(auction, auction.bidder, payee=picker)
+        return None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§23.10: Pick a tile by its number, bid or bid no more, or let the picker buy the tile or sell it."""

@@ -225,7 +225,7 @@ class Count(StartBlock):
         """§30.2: Note whether the features of this tile brought points to the seat on turn or to others."""
         if event.final:
             return state
-        seats = {award.seat for award in event.awards if award.why == event.kind}
+        seats = {award.seat for award in event.awards if award.why == event.kind}  # the other awards are bonuses
         if state.turn in seats:
             state = add_note(state, OWN_NOTE)
         if seats - {state.turn}:

@@ -228,7 +228,9 @@ class HillsSheep(BoxHooks):
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§14.3: Draw one more token for the shepherd that the seat was asked about, or drive the flock home."""
         figure = find_figure(state, get_current_task(state).place)
-        return [_draw_token(state, figure, chance) if move.args == ("grow",) else _drive_home(state, figure)]
+        if move.args == ("home",):
+            return [_drive_home(state, figure)]
+        return [_draw_token(state, figure, chance)]
 
     def break_tie(self, state: State, rules: Rules, feature: Feature, leaders: tuple[int, ...]) -> tuple[int, ...]:
         """§14.9: Of level leaders those win who have a meeple on a hill in the feature."""

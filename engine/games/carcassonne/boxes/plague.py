@@ -276,13 +276,15 @@ class Plague(BoxHooks):
             return None
         cell = min(outbreaks, key=lambda one: outbreaks[one])
         region = find_region([one for one in outbreaks if one != cell], fleas)
-        return OutbreakEnded(cell, tuple(flea for flea in fleas if flea not in region))
+        asleep = tuple(flea for flea in fleas if flea not in region)
+        return OutbreakEnded(cell, asleep)
 
     def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> OutbreakCame | None:
         """§33.2: The plague breaks out on a source."""
         if SOURCE not in PIECES[event.tile][0].signs:
             return None
-        return OutbreakCame(event.cell, len(get_outbreaks(state)) + len(get_ended_outbreaks(state)) + 1)
+        earlier = len(get_outbreaks(state)) + len(get_ended_outbreaks(state))
+        return OutbreakCame(event.cell, number=earlier + 1)
 
     def bars_figures(self, state: State, cell: str) -> bool:
         """§33.2: No figure is put on a tile with an outbreak or a flea."""

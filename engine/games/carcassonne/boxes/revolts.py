@@ -156,14 +156,14 @@ class Revolts(BoxHooks):
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§27.4: Offer to place a meeple protected, or to protect one on the land instead."""
-        placed = [
+        new = [
             (kind, segment + SAFE)
             for kind, segment in list_free_segments(state, rules, part)
             if kind not in rules.non_meeples and _is_struck(state, part.cell, segment)
         ]
         own = [figure for kind in KINDS for figure in list_meeples_on(state, rules, seat, kind)]
         old = [(figure.place,) for figure in own if not figure.protected]
-        options = (*placed, *old)
+        options = (*new, *old)
         return Choice("protect", options, "27.4") if options else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

@@ -128,7 +128,8 @@ class School(BoxHooks):
         """§21.3: Note the points of a feature for the owner of the teacher, and whether it is a road to the school."""
         if event.final:
             return state
-        points = max((award.points for award in event.awards if award.why == event.kind), default=0)
+        without_bonuses = [award.points for award in event.awards if award.why == event.kind]
+        points = max(without_bonuses, default=0)
         if points and get_teacher_owner(state) != NO_SEAT:
             state = replace(state, lessons=(*get_lesson_points(state), points))
         if leads_to_school(state, event.feature):

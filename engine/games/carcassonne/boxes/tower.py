@@ -335,21 +335,21 @@ class Tower(BoxHooks):
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§22.2 to §22.6: Build a floor, ransom a prisoner, choose one for an exchange, or take a meeple or none."""
-        word = move.args[0]
-        match move.verb:
-            case "tower":
-                return self._build_floor(state, rules, seat, word)
-            case "ransom":
-                prisoner = next(one for one in get_prisoners(state) if one.seat == seat and one.token == word)
+        match move.verb, move.args:
+            case "tower", (cell,):
+                return self._build_floor(state, rules, seat, cell)
+            case "ransom", (token,):
+                prisoner = next(one for one in get_prisoners(state) if one.seat == seat and one.token == token)
                 pay = Award(seat, -RANSOM_POINTS, "ransom")
                 return [RansomPaid(prisoner, (pay, Award(prisoner.captor, RANSOM_POINTS, "ransom")))]
-            case "exchange":
+            case "exchange", (kind,):
                 task = get_current_task(state)
                 other, their_kind = task.number, task.place
-                comes_back = Prisoner(captor=other, seat=seat, kind=word)
+                comes_back = Prisoner(captor=other, seat=seat, kind=kind)
                 goes_back = Prisoner(captor=seat, seat=other, kind=their_kind)
                 return [PrisonersExchanged((comes_back, goes_back))]
-        return [self._capture(state, rules, seat, word)]
+        (place,) = move.args
+        return [self._capture(state, rules, seat, place)]
 
     def _build_floor(self, state: State, rules: Rules, seat: int, cell: str) -> list[Struct]:
         """Return the events of a floor, which asks for a prisoner if meeples are within reach of the higher tower."""

@@ -106,7 +106,7 @@ def _join_ends(state: State, one: int, other: int) -> State:
             marks=feature.marks + merged.marks,
             figures=feature.figures + merged.figures,
         )
-    features[one] = replace(feature, open=feature.open - 2)
+    features[one] = replace(feature, open=feature.open - 2)  # both joined ends are closed
     return replace(state, features=features, parents=parents)
 
 

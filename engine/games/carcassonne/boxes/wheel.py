@@ -149,7 +149,7 @@ def count_famine(state: State, rules: Rules, seat: int) -> int:
 
 
 def _count_completed_cities(state: State, farm: Feature) -> int:
-    """Count the completed cities that a farm touches, each once."""
+    """Count the completed cities that a farm touches, each once; a castle is no city."""
     cities = {find_root(state.parents, city) for city in farm.cities}
     return sum(state.features[root].kind == "city" and not state.features[root].open for root in cities)
 
@@ -234,7 +234,7 @@ class Wheel(StartBlock):
         bag = list(last)
         for name, numbers in NUMBERS.items():
             for number in numbers:
-                if name in bag:
+                if name in bag:  # another box may have taken it out
                     bag[bag.index(name)] = number_tile(name, number)
         return super().mix_deck(replace(deck, bags=(*bags, tuple(bag))))
 
