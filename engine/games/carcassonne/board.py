@@ -185,7 +185,7 @@ def list_offers(menu: Menu) -> Offers:
     return Offers(
         places=tuple(list_options_of(menu, "place")),
         is_scoring="score" in verbs,
-        is_message="message" in verbs and "draw" not in tokens["words"],  # with `draw` none is in hand yet
+        is_message="message" in verbs and "draw" not in tokens["words"],  # `draw` would ask whether to draw one
         is_builder="builder" in verbs,
         **{field: tuple(names) for field, names in tokens.items()},
     )

@@ -116,7 +116,7 @@ def _apply_feature_scored(state: State, event: FeatureScored) -> State:
 
 
 def _apply_round_opened(state: State, event: RoundOpened) -> State:
-    """Pay the awards; a round that is opened after the figure ends what is between the figure and the scoring."""
+    """Pay the awards; from a round that is opened after the figure the part goes on with its scoring."""
     step = get_current_part(state).step
     state = change_part(state, passed=event.place, step="score" if step == "between" else step)
     return apply_awards(state, event.awards)

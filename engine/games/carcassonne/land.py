@@ -133,7 +133,7 @@ def _connect_sides(
 ) -> tuple[RootsMet, dict[int, int]]:
     """Return which features the segments of a new tile meet, and shorten the paths to them in `parents`.
 
-    Each meeting closes an end of both. On a shared side that is too much: return by how many ends, by the same indexes.
+    Also return, by the same indexes, how many ends at shared sides are closed too often if each meeting closes two.
     """
     met: RootsMet = {}
     closed_too_often: dict[int, int] = {}
@@ -163,13 +163,13 @@ def _find_root_and_shorten(parents: Parents, segment: int) -> int:
 def _pair_shared_side(
     mine: tuple[int, ...], theirs: tuple[int, ...], edge: str, closed_too_often: dict[int, int]
 ) -> Iterable[tuple[int, int]]:
-    """Pair the segments at a side that two cities or two fields of one tile share.
+    """Pair each segment at a side that two cities or two fields of one tile share with each one beyond it.
 
-    Two cities at one side connect to every city beyond it. Each pair counts as two closed ends, which are too many:
-    each segment has one end there, and only the first one closes those beyond. `closed_too_often` gets the difference.
+    `_add_built_segments` takes each pair for two closed ends. In fact each segment closes its own end, and only the
+    first one closes those beyond as well; `closed_too_often` gets the difference.
     """
     if len(mine) == len(theirs) and edge != EDGES["city"]:
-        return zip(mine, theirs, strict=True)  # fields face each other one to one
+        return zip(mine, theirs, strict=True)  # but two fields face two others one to one
     for index in mine:
         ends = 1 + (len(theirs) if index == mine[0] else 0)
         closed_too_often[index] = closed_too_often.get(index, 0) + 2 * len(theirs) - ends

@@ -114,7 +114,8 @@ class ComingTiles:
         """Return the chance that a seat fills a cell with these surroundings to extend its feature of this kind."""
         fitting = sum(number for tile, number in self.counts.items() if FITTING_TURNS[tile][surroundings])
         share = fitting / (self.left or 1)
-        missed: float = (1 - USE_OF_FITTING_TILE.get(kind, USE_OF_OTHER_TILE) * share) ** self.turns_for_feature
+        missed_in_one_turn = 1 - USE_OF_FITTING_TILE.get(kind, USE_OF_OTHER_TILE) * share
+        missed: float = missed_in_one_turn**self.turns_for_feature
         return 1 - missed
 
 

@@ -375,8 +375,8 @@ def add_note(state: State, note: str) -> State:
 
 def has_note_in_first_part(state: State, note: str) -> bool:
     """Whether the part that is going on is the second one of a double turn, and this note is in the first one."""
-    *earlier, latest = [work for work in state.work if isinstance(work, Part)]
-    return latest.kind == "builder" and bool(earlier) and note in earlier[-1].notes
+    parts = [work for work in state.work if isinstance(work, Part)]
+    return parts[-1].kind == "builder" and len(parts) > 1 and note in parts[-2].notes
 
 
 def take_one(numbers: tuple[int, ...], seat: int) -> tuple[int, ...]:
