@@ -43,7 +43,7 @@ class App:
         self.redis: Redis = redis or connect_redis(settings.redis)
         self.metrics = Metrics(self.redis)
         is_shared = settings.redis != EMBEDDED
-        has_second_client = is_shared and not redis  # a given client is used for both
+        has_second_client = is_shared and not redis  # a given one also waits for wake-ups
         self._blocking_redis = connect_redis(settings.redis, WAKEUP_TIMEOUT_S) if has_second_client else self.redis
         self.wakeups = Wakeups(self.redis, self._blocking_redis)
         self.verdicts = VerdictMessages(self.redis, self.wakeups.outage, is_shared=is_shared)

@@ -66,17 +66,17 @@ class Links:
         """
         return f"{table}.{kind}.{self._derive_token(f'live/{table}/{kind}')}"
 
-    def make_answer_address(self, table: str, seat: int, number: int) -> str:
-        """Return the local part of the address for answers by mail; a higher number gives a new one."""
+    def make_answer_token(self, table: str, seat: int, number: int) -> str:
+        """Return the token of a seat that an answer by mail needs; a higher number gives a new one."""
         return f"{table}.{seat}.{self._derive_token(f'answer/{table}/{seat}/{number}')[:ANSWER_PROOF_CHARS]}"
 
-    def is_answer_address(self, token: str, table: str, seat: int, number: int) -> bool:
-        """Return whether this is the local part of the address for answers from a seat."""
-        return is_same_secret(self.make_answer_address(table, seat, number), token)
+    def is_answer_token(self, token: str, table: str, seat: int, number: int) -> bool:
+        """Return whether this is the token that an answer from a seat needs."""
+        return is_same_secret(self.make_answer_token(table, seat, number), token)
 
     def make_reply_address(self, settings: Settings, seat: LinkedSeat) -> str:
         """Return the reply address of a seat; it is the server's own where the subject names the seat."""
-        token = self.make_answer_address(seat.table, seat.seat, seat.link_number)
+        token = self.make_answer_token(seat.table, seat.seat, seat.link_number)
         match settings.answer_place:
             case "subject":
                 return settings.sender_address
@@ -87,7 +87,7 @@ class Links:
     def make_subject_mark(self, settings: Settings, seat: LinkedSeat) -> str:
         """Return the end of a subject: the beginning of the table's id, or the token that an answer needs there."""
         if settings.answer_place == "subject":
-            return self.make_answer_address(seat.table, seat.seat, seat.link_number)
+            return self.make_answer_token(seat.table, seat.seat, seat.link_number)
         return seat.table[:TABLE_MARK_CHARS]
 
     def make_letter_addresses(self, settings: Settings, seat: LinkedSeat, settings_number: int) -> LetterAddresses:

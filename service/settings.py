@@ -132,7 +132,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     @cached_property
     def answer_place(self) -> str:
         """The place of the seat's token in an answer: `play+…`, the sender's address with a plus, or the subject."""
-        return self.answer_to or ("plus" if self.imap else "play")
+        return self.answer_to or ("plus" if self.imap else "play")  # by IMAP only the sender's mailbox is read
 
     @cached_property
     def mail_host(self) -> str:
@@ -206,10 +206,10 @@ def _read_file(name: str, path: str) -> str:
 
 def _refuse_unknown(names: Iterable[str]) -> None:
     """Raise Refused for an unknown name: a mistyped setting would be ignored without notice."""
-    files = [f"{name}{FILE_SUFFIX}" for name in VARIABLES]
-    for name in sorted(names):
+    file_names = [f"{name}{FILE_SUFFIX}" for name in VARIABLES]
+    for name in sorted(names):  # none of `file_names`: `read_setting_files` has replaced those
         if name.startswith(PREFIX) and name not in (*VARIABLES, *OTHER_VARIABLES):
-            close = difflib.get_close_matches(name, sorted([*VARIABLES, *files]), n=1)
+            close = difflib.get_close_matches(name, sorted([*VARIABLES, *file_names]), n=1)
             raise Refused(
                 "There is no setting {name}. {advice}",
                 name=name,

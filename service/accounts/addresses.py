@@ -50,9 +50,10 @@ def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> Ans
     """
     with at_table(app, table) as work:
         seat = _find_own_seat(work.locked, person, number)
+        is_new_proof = not seat.proven
         proof.prove_seat(work.locked.flush(), person, table, seat.seat, app.now())
         work.locked = lock_table(app, work.locked.batch, table)  # with the new row of the seat
-        if work.locked.position.phase == "playing" and not seat.proven:
+        if work.locked.position.phase == "playing" and is_new_proof:  # before, quiet hours and vacations did not count
             seat_commands.restart_deadline(work.locked, seat.seat)
             work.locked = seat_commands.announce_vacations(work.locked, seat.seat)
         unanswered = proof.list_claims(work.locked.flush(), person.id)
@@ -117,7 +118,7 @@ def correct_address(app: App, link: str, text: str) -> None:
         limits.refuse_many_tables(connection, app.settings, person, app.now(), proven=False)
         queries.change_seat(connection, place.table, seat, person=person)
         queries.owe_personal_letter(connection, person, f"confirm/{place.table}", app.now())
-        _delete_mistyped(connection, own.person, person, f"confirm/{place.table}")
+        _delete_mistyped(connection, f"confirm/{place.table}", old=own.person, new=person)
     app.wakeups.wake("post")
 
 
@@ -135,7 +136,7 @@ def add_address(locked: LockedTable, number: int, text: str, visit: str = "") ->
     proven = joining.is_proven(locked.app, db, person, visit)
     seat_commands.refuse_second_seat(locked, number, person if proven else None, seat.name)
     locked = change_seat(locked, number, person=person, proven=proven)
-    _delete_mistyped(locked.flush(), seat.person, person, f"confirm/{locked.row.id}")
+    _delete_mistyped(locked.flush(), f"confirm/{locked.row.id}", old=seat.person, new=person)
     joining.owe_first_letter(locked, number, person)
     _owe_turn_letter(locked, seat)
     return locked
@@ -159,7 +160,7 @@ def _may_change_address(locked: LockedTable, seat: SeatRow) -> bool:
     return not (is_organiser and locked.row.awaits_confirmation)
 
 
-def _delete_mistyped(connection: Connection, old: int | None, new: int, kind: str) -> None:
+def _delete_mistyped(connection: Connection, kind: str, *, old: int | None, new: int) -> None:
     """Delete the unsent letters of this kind to the person `old`, whose address was corrected to that of `new`.
 
     Delete the old person too, with all unsent letters, if it has no seat and was never sent a letter. Do nothing if the

@@ -124,7 +124,7 @@ def _belongs_to_person() -> ColumnElement[bool]:
 
 
 def _load(app: App, db: Connection, rows: Sequence[Any]) -> list[MyTable]:
-    """Load the names of all players at the tables of these seats."""
+    """Describe the tables of these seats of one person, with the names of all players there."""
     columns = (seats.c.table, seats.c.seat, seats.c.name, seats.c.open_since)
     query = select(*columns).where(seats.c.table.in_([row.table for row in rows]))
     sitting = defaultdict[str, list[Any]](list)

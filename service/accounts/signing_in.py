@@ -24,7 +24,7 @@ VISIT_AGE_S = 90 * DAY_S
 
 
 def send_sign_in_letter(app: App, text: str) -> None:
-    """Owe a sign-in letter to this address; the caller does not learn whether the address is known."""
+    """Owe a sign-in letter to this address; not even the time that it takes tells whether the address is known."""
     address = register.clean_address(text)
     local, _, domain = address.rpartition("@")
     # Some keyboards begin a word with a capital, and some people write all in capitals.
@@ -34,7 +34,7 @@ def send_sign_in_letter(app: App, text: str) -> None:
         for person in connection.execute(by_address).scalars().all():
             if limits.may_send_sign_in_letter(connection, person, app.now()):
                 queries.owe_personal_letter(connection, person, f"enter/{app.now()}", app.now())
-        _write_and_delete_letter(connection, app.now())
+        _write_and_delete_letter(connection, app.now())  # so that it takes time even if no letter is owed
     app.wakeups.wake("post")
 
 
@@ -113,8 +113,8 @@ def renew_settings_link(db: Connection, person: ProvenPerson, keep: Collection[i
 def renew_link(app: App, db: Connection, person: ProvenPerson, table: str, seat: int | None) -> None:
     """Give a seat of this person a new link; the old one stops working.
 
-    Raise Refused if the seat is not this person's, or if none is named (`seat` is None).
-    If it was the organiser's, a stranger may have let chats follow the table by it, so all followers are removed.
+    Raise Refused if the seat is not this person's, or if none is named (`seat` is None). A stranger who knew the
+    organiser's link may have let chats follow the table, so a new link for the organiser removes all followers.
     """
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id, ~_is_claim())
     seat_row = db.execute(select(seats).where(*own).with_for_update()).one_or_none()

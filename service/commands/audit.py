@@ -247,6 +247,7 @@ class AuditProgress:
 
     def __init__(self, file: str | None) -> None:
         self.path = Path(file) if file else None
+        # A line is the name of a table, a space and the table's head; the file ends with an empty line.
         lines = self.path.read_text("utf-8").split("\n") if self.path and self.path.exists() else []
         self.heads = dict(line.split(" ", 1) for line in lines if " " in line)
 

@@ -84,7 +84,7 @@ def _format_line(measure: Measure) -> str:
     """Write a measure on one line, with what it is compared to, and whether it misses its budget."""
     line = f"{measure.what:<42}{_format_number(measure.value):>12} {measure.unit:<10}"
     budget, ratio = measure.budget, measure.ratio
-    if budget is None or ratio is None:  # both, if it is compared to nothing
+    if budget is None or ratio is None:  # without a budget there is no ratio
         return line.rstrip()
     reference = measure.source
     if measure.source == "budget":

@@ -206,7 +206,10 @@ def _iter_steps(table: PlayoutTable, game: Any, seed: str) -> Iterator[Any]:
 
 
 def _make_chooser(table: PlayoutTable) -> Chooser:
-    """Return what chooses the moves: chance, or a bot, whose search asks the table's own game and no recorder."""
+    """Return what chooses the moves: chance, or a bot.
+
+    The bot searches in the table's own game: a recorder in its place would record moves that are only tried.
+    """
     from engine import bots, search
 
     if table.bot == RANDOM_BOT:

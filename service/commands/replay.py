@@ -151,7 +151,7 @@ def iter_moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
     names = [f"Seat {seat + 1}" for seat in range(log.seats)]
     narrator = narration.Narrator(log.game, names, me=log.seat)
     players = drawing.list_players(names)
-    for entry, table in zip(log.entries, _iter_tables(log, only), strict=False):
+    for entry, table in zip(log.entries, _iter_tables(log, only), strict=False):  # no table follows entry `only`
         if only is not None and entry.seq != only:
             continue
         redacted = _redact(log, entry)
@@ -174,7 +174,7 @@ def _iter_tables(log: Log, last: int | None) -> Iterator[Table | None]:
 
 
 def _redact(log: Log, entry: Entry[Any]) -> Entry[Any]:
-    """Leave out what the seat did not know; nothing without a seat, and what a log left out already stays out."""
+    """Leave out what the seat did not know; without a seat, or if the export left it out already, change nothing."""
     if log.seat is None or not log.whole:
         return entry
     return redact(log.game, entry, log.seat)

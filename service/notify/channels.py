@@ -55,7 +55,7 @@ def add(db: Connection, person: ProvenPerson, new: NewChannel, now: int) -> int:
     same = channel_queries.list_channels(db, *own, channel_table.c.address == new.address)
     for old in same:
         if old.table in ("", new.table):  # for all tables, or for the same one
-            link_number = new.link_number if old.table else 0
+            link_number = new.link_number if old.table else 0  # for all tables it depends on no link
             values = {**WORKING_STATE, "secret": new.secret, "link_number": link_number}
             channel_queries.update_channel(db, old.id, **values)
             return old.id

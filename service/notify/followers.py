@@ -118,7 +118,7 @@ def switch_on(db: Connection, follower: FollowerRow, now: int) -> None:
 
 
 def record_sent(db: Connection, follower: FollowerRow, now: int) -> None:
-    """Record that the news up to `end_seq` has arrived, or that there was none to tell."""
+    """Record that the news up to `end_seq` has arrived, or that there was none to tell; later news is due at once."""
     sent = followers.c.sent + 1
     _update(db, follower, **NO_FAILURES, due_at=now, next_seq=follower.end_seq, end_seq=None, sent=sent)
 

@@ -182,8 +182,8 @@ def _count_days(span: Span, year: int) -> int:
 def end_vacation(connection: Connection, person: ProvenPerson, today: date) -> Span:
     """End the current vacation, or cancel the next one; return its first day and its new last day.
 
-    A day that has begun is used up: otherwise vacations that are ended at once would give time without limit. Of a
-    vacation that is cancelled no day is left: its new last day is the one before the first.
+    The current vacation ends with yesterday, but its first day stays: otherwise vacations that are ended at once would
+    give time without limit. A cancelled vacation has no day left: its new last day is the one before its first.
     """
     _lock_person(connection, person)
     for first, last in list_coming_vacations(connection, person, today):

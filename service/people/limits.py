@@ -29,8 +29,9 @@ def refuse_many_tables(
 ) -> None:
     """Raise Refused if an organiser opens too many tables; `proven` is whether the organiser's address is proven.
 
-    With an unproven address only a few tables can be opened in all, else as many in an hour as the host allows. A
-    table without addresses has no organiser (None) and no limit, because it sends no letters.
+    With an unproven address only a few tables can await confirmation, and only a few letters a day ask for it; else
+    the host's limit for an hour counts. A table without addresses has no organiser (None) and no limit, because it
+    sends no letters.
     """
     if settings.smtp == EMBEDDED or organiser is None:
         return
@@ -65,9 +66,9 @@ def _make_count_of_letters_ahead() -> Select[tuple[int]]:
 
 
 def count_letters_ahead(connection: Connection, person: int, letter: int, at: int) -> int:
-    """Count the limited letters to this person's mailbox that come before this letter.
+    """Count the invitations and the questions whether an address is right that come before this letter.
 
-    These are the ones that were sent within a day, and the older ones that still wait to be sent.
+    These are the ones to this person's mailbox that were sent within a day, or are older than this one and still wait.
     """
     values = {"person": person, "letter": letter, "since": at - DAY_S}
     [row] = queries.fetch(connection, LETTERS_AHEAD, values)

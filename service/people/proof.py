@@ -197,6 +197,7 @@ def _describe_claim(db: Connection, row: Any) -> SeatClaim:
     others = tuple(one.name for one in sitting if one.seat != row.seat and one.name)
     organiser = sitting[organiser_seat].name if organiser_seat is not None else ""
     has_first_link = row.link_number == 0  # a substitute has a later one
+    # A table that awaits no confirmation was opened without this address, which was added later.
     opened = row.awaits_confirmation and organiser_seat == row.seat and has_first_link
     plays_already = any(one.person == row.person and one.proven for one in sitting)
     return SeatClaim(

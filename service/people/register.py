@@ -311,7 +311,8 @@ def _load_lookalikes() -> Lookalikes:
     by_letter = _choose_replacements(pairs)
     middle_dot = by_letter["·"]
     raised = {letter for letter, replacement in by_letter.items() if replacement == middle_dot}
-    # Browsers take “。” for a dot. The table lacks “⸳”, and has the Arabic zeros “٠” and “۰” as full stops.
+    # Browsers take “。” for a dot. The table lacks “⸳”. It has the Arabic zeros “٠” and “۰” as full stops, but they are
+    # digits: only between Latin letters do they count as dots, as the raised dots do.
     return Lookalikes(by_letter, frozenset({"。", *dots}), frozenset({*"·⸳٠۰", *raised}))
 
 

@@ -157,6 +157,7 @@ class _Level(Struct):
 
     def write(self, connection: Connection) -> None:
         """Begin the savepoint if it has not begun, and write what was added since the last call."""
+        # Taken out before the write, so that none is tried again after an error.
         additions, self.additions = self.additions, []
         verdicts, self.verdicts = self.verdicts, []
         begin, self.begin = self.begin, None

@@ -89,7 +89,7 @@ class Store:
             if is_postgresql and lock_timeout:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{lock_timeout}'")
             yield connection
-        self.written.set()
+        self.written.set()  # for the clock, which may have something to do earlier now
 
     def sync(self) -> None:
         """Wait until everything that was committed so far is on the disk: a durable commit carries it along."""

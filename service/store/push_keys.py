@@ -40,12 +40,12 @@ def make_key(store: Store) -> None:
     """Make the key of this server and store it, unless it has one already."""
     with store.writing() as db:
         if KEY_FACT not in queries.get_facts(db, [KEY_FACT]):
-            queries.insert_new(db, server_facts, {"name": KEY_FACT, "value": _make_number()})
+            queries.insert_new(db, server_facts, {"name": KEY_FACT, "value": _make_private_number()})
 
 
 def renew_key(db: Connection) -> int:
     """Make a new key and remove the subscriptions that were made with the old one; return how many there were."""
-    queries.set_fact(db, KEY_FACT, _make_number())
+    queries.set_fact(db, KEY_FACT, _make_private_number())
     return channel_queries.delete_channels(db, channels.c.kind == PUSH)
 
 
@@ -83,7 +83,7 @@ def dump_public(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
-def _make_number() -> str:
+def _make_private_number() -> str:
     """Return a new private number as it is stored, in base64.
 
     The package `cryptography` would choose it in the same way, but takes 8 MB of memory.

@@ -143,7 +143,7 @@ def find_by_reply_address(app: App, db: Connection, token: str) -> Place:
     token = token.lower()
     table, number = links.parse_token(token, 2)
     for seat in queries.list_seats(db, table):
-        if str(seat.seat) == number and app.links.is_answer_address(token, table, seat.seat, seat.link_number):
+        if str(seat.seat) == number and app.links.is_answer_token(token, table, seat.seat, seat.link_number):
             return Place(table, seat.seat, make_seat_link(app, seat))
     raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
 

@@ -104,7 +104,10 @@ def knows_all(table: Snapshot, at: int) -> bool:
 
 
 def play_moves(game: Game, state: Any, branch: Branch) -> PlayedBranch:
-    """Play the moves of a branch up to the first illegal one; chance comes from the branch's seed."""
+    """Play the moves of a branch up to the first illegal one.
+
+    Chance comes from the branch's seed and the number of the move from 1; number 0 is the dealing before all moves.
+    """
     states, events = [state], []
     for number, (seat, text) in enumerate(branch.moves, 1):
         try:
@@ -139,7 +142,7 @@ def play(app: App, db: Connection, place: Place, number: int, step: int, seat: i
     """Make a move for any seat after `step` moves of a branch; return the branch and the step that it leads to.
 
     At the end of the branch the move is added to it. Before that, a move that the branch has at this step already
-    changes nothing, and another move begins a new branch. Raise Refused if the move is not possible.
+    changes nothing, and another move begins a new branch without a name. Raise Refused if the move is not possible.
     """
     table, branch = snapshots.load_table(app, db, place.table), find(db, place, number, lock=True)
     played = play_out(app, db, table, branch)

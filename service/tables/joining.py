@@ -74,7 +74,7 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: st
         work.locked = seat_commands.sit(locked, seat.seat, nonce)
         if person is not None:
             owe_first_letter(work.locked, seat.seat, person)
-    return access.make_seat_link(app, seat)
+    return access.make_seat_link(app, seat)  # the seat had this link before it was taken
 
 
 def _find_free_seat(locked: LockedTable) -> SeatRow:

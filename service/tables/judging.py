@@ -215,7 +215,7 @@ def _parse(locked: LockedTable, command: SeatCommand) -> Move:
 
 
 def _take_seat_back(locked: LockedTable, seat: int, move: Move) -> LockedTable:
-    """Take the seat back from its bot if its player moves; raise Refused after a resignation."""
+    """Take the seat back from its bot if its player makes a move of the game; raise Refused after a resignation."""
     if locked.position.seats[seat].status == "resigned":
         raise Refused("This seat was given up; a bot plays on in it.")
     if move.verb not in tables.RESERVED_VERBS and tables.can_return(locked.position, seat):
@@ -257,7 +257,8 @@ def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
 def _find_question(table: Table) -> tuple[object, ...]:
     """Return what the players are asked to agree to, as the kind of the request and the seat that made it.
 
-    It is empty if they are asked nothing.
+    It is empty if they are asked nothing. While a command waits for the beacon, only a request to do without the beacon
+    can be answered.
     """
     undo_or_pause = table.undo_request or table.pause_request
     # While a command waits for its draws, only the request to do without the beacon can be answered.

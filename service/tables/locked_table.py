@@ -125,7 +125,7 @@ def lock_free_table(app: App, batch: Batch, table: str) -> LockedTable:
 
 
 def make_table_loader(app: App, batch: Batch, rows: Sequence[TableRow]) -> Callable[[TableRow], LockedTable]:
-    """Load the seats and the newest entries of locked tables by two statements; return what makes each LockedTable.
+    """Load seats, and entries that the cache lacks, for all locked tables at once; return what makes each LockedTable.
 
     It is a function of a row, so that the error of one table, such as a game that is not installed, concerns it alone.
     """
@@ -203,7 +203,7 @@ def _list_owed_letters(
             if seat in people:
                 yield OwedLetter(seat, kind, due_at)
     for update in updates:
-        if update.open_since == entry.seq and update.status == "taken" and update.seat in people:
+        if update.open_since == entry.seq and update.status == "taken" and update.seat in people:  # its turn begins
             yield OwedLetter(update.seat, "turn", turn_due_at)
 
 
@@ -302,7 +302,7 @@ def list_seat_updates(
     events = [event for event in entry.events if type(event) in TABLE_EVENTS]
     for seat in seats:
         current = after.seats[seat.seat]
-        status = seat.status if current.status == "empty" else current.status  # the row tells invited from open
+        status = seat.status if current.status == "empty" else current.status  # empty: “invited” or “open”
         is_to_move = seat.seat in on_turn
         change = SeatChange(seat, entry, before, after, player, is_to_move, status, clock, reminder, events)
         if _has_changed(change):
@@ -384,7 +384,7 @@ def _compute_time_left_at_entry(change: SeatChange) -> int | None:
     """Return the seconds that were left at the time of the entry; None before the first turn, or without a limit."""
     seat = change.seat
     if seat.clock_from is None or seat.clock_left is None:
-        return seat.clock_left
+        return seat.clock_left  # a stopped clock keeps its seconds
     calendar = make_calendar(change.before, seat, change.clock)
     return max(0, seat.clock_left - timing.compute_time_spent(seat.clock_from, change.entry.at, calendar))
 

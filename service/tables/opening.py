@@ -218,7 +218,7 @@ def _create(app: App, batch: Batch, new: NewTable) -> str:
         register.refuse_reserved(guest.name, app.settings.sender_name)
     owners = _find_or_create_owners(db, new.guests, at, new.language)
     addresses = [guest.address for guest in new.guests if guest.address]
-    organiser = owners[addresses[0]] if addresses else None
+    organiser = owners[addresses[0]] if addresses else None  # the first person: bots have no address
     proven = new.signed_in is not None and organiser == new.signed_in.id
     limits.refuse_many_tables(db, app.settings, organiser, at, proven)
     awaits_confirmation = app.settings.confirms and organiser is not None and not proven
@@ -245,7 +245,7 @@ def _append_first_entries(app: App, batch: Batch, table: str, seed: bytes, new: 
 
 
 def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:
-    """Seat the bots, and every guest with a word for the dice."""
+    """Seat the bots, and the persons with a word for the dice: the organiser, mostly; the others are invited."""
     for number, guest in enumerate(guests):
         if guest.status == "bot":
             locked = append_command(locked, None, Move("bot", (str(number), secrets.token_hex(8))))

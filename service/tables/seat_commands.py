@@ -197,7 +197,7 @@ def refuse_second_seat(locked: LockedTable, seat: int, holder: int | None, name:
     """Raise Refused if another player has this name, or the holder has another seat at the table.
 
     A player who has only typed an address has no `holder`, and so does not learn whether its owner plays here. A
-    seat whose player has only typed the holder's address is not the holder's.
+    seat whose player has only typed the holder's address is not the holder's; one to which the holder is invited is.
     """
     for other in locked.seats:
         if other.seat == seat:

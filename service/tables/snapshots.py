@@ -58,7 +58,8 @@ def complete_position(caches: Caches, db: Connection, game: Game, row: TableRow,
 def load_cached_positions(caches: Caches, db: Connection, rows: Sequence[TableRow]) -> dict[str, CachedPosition]:
     """Find the cached positions of these tables, and load the few entries since then by one statement.
 
-    A table without a cached position is left out; where many entries are missing, none are loaded.
+    A table without a cached position is left out. Where many entries are missing, none are loaded here:
+    `complete_position` loads them for each table by itself.
     """
     positions = dict[str, Table]()
     missing = list[tuple[str, int]]()
@@ -121,7 +122,6 @@ def _load_nearest_cached(caches: Caches, db: Connection, table: str, seq: int) -
             last, *following = queries.list_entries(db, table, length - 1, seq)
             if last.hash == head:
                 return position, following
-            break
     return Table(), queries.list_entries(db, table, 0, seq)
 
 

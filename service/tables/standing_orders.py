@@ -114,7 +114,7 @@ def _refuse_bots(locked: LockedTable, seat: int) -> None:
 
 
 def delete_branch_orders(locked: LockedTable, seat: int, branch: int) -> LockedTable:
-    """Delete the orders of a branch, and all orders that can never hold."""
+    """Delete the orders of a branch, and all orders that can never hold: until now these were still shown."""
     for order in _list_own(locked, seat):
         if order.branch == branch or not can_hold(order):
             _delete(locked, order)
@@ -343,14 +343,14 @@ def _list_visible_moves(
 
 def _pair_with_commands(entries: Iterable[Entry[Any]]) -> Iterator[tuple[Entry[Any], Entry[Any]]]:
     """Yield each entry with the entry of its command: mostly itself; an earlier one if its draws awaited a beacon."""
-    waiting: Entry[Any] | None = None
+    last_waiting: Entry[Any] | None = None  # the last command that had to wait for a round of the beacon
     for entry in entries:
         if isinstance(entry.events[0], RoundNamed):
-            waiting = entry
+            last_waiting = entry
         # WentSealed is the second event: first comes the answer by which all players agreed to do without the beacon.
         was_awaited = any(isinstance(event, RoundDrawn | WentSealed) for event in entry.events[:2])
-        if waiting and was_awaited:
-            yield entry, waiting
+        if last_waiting and was_awaited:
+            yield entry, last_waiting
         else:
             yield entry, entry
 

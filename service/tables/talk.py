@@ -104,13 +104,13 @@ def _owe_letters(connection: Connection, table: str, speaker: int, number: int, 
 def list_newest(connection: Connection, table: str) -> list[Remark]:
     """Return the latest remarks, the newest at the end."""
     query = select(talk).where(talk.c.table == table).order_by(talk.c.id.desc()).limit(MAX_SHOWN)
-    return _make_remarks(connection.execute(query).all())
+    return _make_in_order(connection.execute(query).all())
 
 
 def list_since(connection: Connection, table: str, seat: int, at: int) -> list[Remark]:
     """Return the latest remarks of others from this time on, as many as fit into a letter; the newest at the end."""
     others = select(talk).where(talk.c.table == table, talk.c.seat != seat, talk.c.at >= at)
-    return _make_remarks(connection.execute(others.order_by(talk.c.id.desc()).limit(MAX_IN_LETTER)).all())
+    return _make_in_order(connection.execute(others.order_by(talk.c.id.desc()).limit(MAX_IN_LETTER)).all())
 
 
 def list_unsent(connection: Connection, table: str, seat: int) -> list[Remark]:
@@ -123,5 +123,5 @@ def list_unsent(connection: Connection, table: str, seat: int) -> list[Remark]:
     return [remark for remark in remarks if remark.at >= last]
 
 
-def _make_remarks(rows: Sequence[Any]) -> list[Remark]:
+def _make_in_order(rows: Sequence[Any]) -> list[Remark]:
     return [Remark(row.id, row.seat, row.at, row.text) for row in reversed(rows)]

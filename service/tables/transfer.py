@@ -167,6 +167,7 @@ def _compute_check(file: TransferFile) -> str:
 def export_tables(app: App, db: Connection, names: Sequence[str], to: str) -> TransferFile:
     """Return the file with these tables for the server at address `to`; after this transaction none is played here."""
     indexes = dict[int, int]()  # of people: the index in the file by the id in the database
+    # Tables are locked in the order of their names, so that two exports cannot deadlock.
     rows = [_lock_row(db, name) for name in sorted(set(names))]
     transferred = tuple(_export_table(db, row, indexes) for row in rows)
     for row in rows:
@@ -323,6 +324,7 @@ def _import_table(app: App, db: Connection, one: TransferredTable, persons: dict
     if len(position.seats) != len(one.seats) or whole.seed is None:
         raise Refused("The table {table} cannot be transferred: its seats are not those of its log.", table=name)
     row = _make_table_row(app, one, position)
+    # A table that was transferred away from here before still has its row.
     if not db.execute(update(tables).where(tables.c.id == name).values(**row, moved_to="")).rowcount:
         db.execute(insert(tables), row)
     db.execute(insert(seats), list(_make_seat_rows(app, one, persons, elapsed)))

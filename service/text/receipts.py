@@ -131,7 +131,7 @@ def _compile_pattern(start: str, mark: str) -> re.Pattern[str]:
 
 
 def _make_pattern(sentence: str, mark: str) -> str:
-    """Return a pattern for the sentence of the receipt in one language, and the hash that follows it."""
+    """Return a pattern for the sentence of the receipt in one language, a mark, and the hash that follows it."""
     before, _, after = sentence.partition("%(length)s")
     words_before, words_after = map(re.escape, before.split()), map(re.escape, after.split())
     return GAP.join((*words_before, LENGTH, *words_after, rf"{mark}\s*{HASH}"))

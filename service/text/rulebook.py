@@ -186,7 +186,7 @@ class _Renderer:
         self._markdown = MarkdownIt("commonmark", {"html": False, "typographer": True}).enable(["table"])
         self._markdown.validateLink = _is_safe_link  # type: ignore[method-assign]  # markdown-it has no other setting for it
         if language == SOURCE:
-            self._markdown.enable(["smartquotes"])
+            self._markdown.enable(["smartquotes"])  # the English ones
 
     def render(self) -> Rulebook:
         """Return the book as HTML."""

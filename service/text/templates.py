@@ -79,7 +79,7 @@ class BytecodeCache(jinja2.FileSystemBytecodeCache):
 
     def __init__(self, folder: Path) -> None:
         version = hashlib.sha256(Path(__file__).read_bytes() + jinja2.__version__.encode()).hexdigest()[:8]
-        super().__init__(str(folder), f"%s.{version}.jinja")
+        super().__init__(str(folder), f"%s.{version}.jinja")  # Jinja fills in the key of a template for %s
         self._codes: dict[tuple[str, str], CodeType] = {}  # by name and source
 
     def load_bytecode(self, bucket: Bucket) -> None:
@@ -152,7 +152,7 @@ class Environment(jinja2.Environment):
 
 
 def compile_all(environment: jinja2.Environment) -> None:
-    """Compile and store the templates that are not stored yet; each is loaded when it is used first."""
+    """Compile and store the templates that are not stored yet; the others are loaded later, when they are used."""
     assert environment.loader is not None
     for name in environment.list_templates(extensions=("html", "txt", "svg")):
         source, file, _ = environment.loader.get_source(environment, name)

@@ -310,7 +310,10 @@ def _get_scores(game: Any, state: Any) -> tuple[int, ...]:
 
 
 def _add_sources(game: Any, steps: list[ScoringStep], seats: int) -> tuple[dict[str, int], ...]:
-    """Add up the points of each seat by source; the last source of an event gets what its others leave."""
+    """Add up the points of each seat by source.
+
+    The last source of an event gets what its other sources leave of the change in score, so that no point is missing.
+    """
     totals = tuple(dict[str, int]() for _ in range(seats))
     for step in steps:
         for seat, (before, after) in enumerate(zip(step.before, step.after, strict=True)):

@@ -220,7 +220,7 @@ def test_an_imported_game_has_its_places(site: Site, tmp_path: Path) -> None:
 
 def test_a_new_link_ends_the_old_one(site: Site, visitor: Visitor) -> None:
     opened = site.start_table()
-    mail = site.app.links.make_answer_address(opened.table, 0, 0)
+    mail = site.app.links.make_answer_token(opened.table, 0, 0)
     response = sign_in(site).post("/my/link", table=opened.table, seat=0)
     assert response.status_code == 303
     visitor.get(f"/t/{opened.links[0]}", 404)

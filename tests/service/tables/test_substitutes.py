@@ -119,7 +119,7 @@ def test_a_replaced_player_gets_a_letter_and_leaves_no_settings(site: Site) -> N
 def test_the_old_link_and_the_offer_are_dead_afterwards(site: Site, visitor: Visitor) -> None:
     opened, seat = start_offered(site)
     old, address = opened.links[seat], f"/offer/{token(site, opened, seat)}"
-    before = site.app.links.make_answer_address(opened.table, seat, 0)
+    before = site.app.links.make_answer_token(opened.table, seat, 0)
     visitor.post(address, name="Fritz", address="fritz@example.org")
     visitor.get(f"/t/{old}", 404)
     visitor.get(address, 404)
