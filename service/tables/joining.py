@@ -149,7 +149,10 @@ def find_offered_seat(app: App, token: str) -> tuple[Snapshot, int]:
 
 
 def take_offered_seat(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: str = "") -> str:
-    """Take an offered seat; return its new link, which replaces the old one. `visit` is as in `join`."""
+    """Take an offered seat; return its new link, which replaces the old one.
+
+    `visit` is the key in the device's cookie: it may show that the guest is signed in, and so needs no proof by letter.
+    """
     table, seat = find_offered_seat(app, token)
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
     register.refuse_reserved(name, app.settings.sender_name)

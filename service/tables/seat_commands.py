@@ -124,7 +124,7 @@ def _add_order(locked: LockedTable, seat: int, words: Words) -> LockedTable:
 
 
 def _choose_letters(locked: LockedTable, seat: int, words: Words) -> LockedTable:
-    """Choose which kind of letters this table sends to the player."""
+    """Choose which kind of letters this table sends to the player; change nothing if the player has no address."""
     if len(words) != 1 or words[0] not in MODES:
         raise Refused("Write which letters you want, such as: letters digest ({modes})", modes=", ".join(MODES))
     person = locked.seats[seat].person

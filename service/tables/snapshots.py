@@ -46,7 +46,10 @@ def load_position(caches: Caches, db: Connection, game: Game, row: TableRow) -> 
 
 
 def complete_position(caches: Caches, db: Connection, game: Game, row: TableRow, cached: CachedPosition) -> Table:
-    """Bring a cached position up to date with the row of its table; an empty one is made from all entries."""
+    """Bring a cached position up to date with the row of its table; an empty one is made from all entries.
+
+    The entries are loaded unless `cached` has them.
+    """
     if cached.position.length == row.length:
         return cached.position
     stored = cached.entries or queries.list_entries(db, row.id, cached.position.length, row.length)

@@ -171,7 +171,10 @@ def answer(app: App, name: str, in_pool: InPool) -> None:
 
 
 def delete_request(app: App, name: str) -> None:
-    """Delete the request for a story that could not be computed, so that it is not tried again by itself."""
+    """Delete the request for a story that could not be computed, so that it is not tried again by itself.
+
+    A request is a stored story with an empty body.
+    """
     with app.store.writing() as db:
         db.execute(delete(stories).where(stories.c.table == name, stories.c.body == ""))
 
