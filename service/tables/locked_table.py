@@ -212,6 +212,7 @@ def _list_letter_kinds(event: Any, after: Table, entry: Entry[Any], people: list
     match event:
         case Opened():
             yield from ((seat, "invitation") for seat in people)
+        # A request is over with its own entry if there is no other player to ask.
         case UndoAsked() if after.undo_request:
             yield from ((seat, "asked") for seat in after.undo_request.waiting)
         case PauseAsked() if after.pause_request:
