@@ -198,10 +198,10 @@ def _limit_rates(flask_app: Flask, app: App) -> None:
 
     limit_views(OPENING_VIEWS, app.settings.opens_per_hour, HOUR_S)
     moves_per_minute = app.settings.moves_per_minute
-    limit_views(MOVE_VIEWS, moves_per_minute, MINUTE_S, name_link)
-    limit_views(HINT_VIEWS, moves_per_minute, MINUTE_S, name_link)
+    limit_views(MOVE_VIEWS, moves_per_minute, MINUTE_S, key=name_link)
+    limit_views(HINT_VIEWS, moves_per_minute, MINUTE_S, key=name_link)
     for seat_view in SEAT_VIEWS:  # each is counted by itself
-        limit_views((seat_view,), moves_per_minute, MINUTE_S, name_link)
+        limit_views((seat_view,), moves_per_minute, MINUTE_S, key=name_link)
     limit_views(PICTURE_VIEWS, PICTURES_PER_MINUTE, MINUTE_S)
     limit_views((STOP_VIEW,), STOPS_PER_MINUTE, MINUTE_S)
 

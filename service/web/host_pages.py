@@ -133,7 +133,8 @@ def show_newest() -> Response:
 def show_letter(number: int) -> Response:
     """Show one letter."""
     letter = _find_letter(number)
-    return render("mailbox_letter.html", LetterPage(letter, _can_answer(letter), "sent" in request.args))
+    page = LetterPage(letter, can_answer=_can_answer(letter), answered="sent" in request.args)
+    return render("mailbox_letter.html", page)
 
 
 @mailbox.post("/<int:number>")

@@ -150,12 +150,12 @@ def _make_offer(entry: MenuEntry, narrator: Narrator, tokens: tuple[str, ...]) -
             words = _label_tokens(entry, narrator)
             chosen = tuple(words.get(token, token) for token in tokens)
             steps = tuple(_iter_steps(entry, words, tokens, label))
-            return Offer(entry.verb, label, "steps", entry.rule, chosen, steps)
+            return Offer(entry.verb, label, "steps", entry.rule, words=chosen, steps=steps)
         case Subset(verb, items, least, most, rule):
             ticks = tuple(_iter_ticks(items, narrator, verb, tokens))
             return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
         case Number(verb, least, most, rule):
-            return Offer(verb, label, "number", rule, tokens, least=least, most=most)
+            return Offer(verb, label, "number", rule, words=tokens, least=least, most=most)
 
 
 def _iter_ticks(items: Sequence[str], narrator: Narrator, verb: str, tokens: tuple[str, ...]) -> Iterator[FormItem]:

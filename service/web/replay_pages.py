@@ -194,7 +194,8 @@ def send_text(link: str, *, replica: bool) -> Response:
         place = access.find_place(db, link)
         table = snapshots.load_table(app, db, place.table)
         text = replays.write_transcript(db, table, Viewpoint(place.seat, get_language()))
-    return _send_file(text.encode(), "text/plain; charset=utf-8", f"{table.row.game}-{table.row.id}.txt", "inline")
+    name = f"{table.row.game}-{table.row.id}.txt"
+    return _send_file(text.encode(), "text/plain; charset=utf-8", name, disposition="inline")
 
 
 def _send_file(content: bytes, kind: str, name: str, disposition: str = "attachment") -> Response:

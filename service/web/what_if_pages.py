@@ -288,7 +288,7 @@ def _make_page(shown: ShownBranch, error: Refused | None) -> WhatIfPage:
     menu = game.menu(state, actor) if movers else ()
     planned = tuple(dict.fromkeys(word for _, move in branch.moves for word in move.split()))  # each word once
     players = list_players(table.names)
-    scene = Scene(game, game.view(state, actor), players, actor, menu, get_language(), planned=planned)
+    scene = Scene(game, game.view(state, actor), players, me=actor, menu=menu, language=get_language(), planned=planned)
     narrator = Narrator(game, table.names, get_language(), actor, view=scene.view)
     standing = game.standing(state)
     return WhatIfPage(
