@@ -57,7 +57,7 @@ class StockPage(Struct, frozen=True):
     """The things that may still come up, and the way back to the table."""
 
     title: str
-    table: str  # address
+    table_address: str
     drawing: str
 
 
@@ -162,7 +162,10 @@ def show_stock(link: str) -> Response:
     place, snapshot = _load_started(link)
     scene = make_scene(place, snapshot)
     stage = draw_stage(scene)
-    return render("stock.html", StockPage(stage.stock, url_for("table.show", link=link), drawing.draw_stock(scene)))
+    page = StockPage(
+        title=stage.stock, table_address=url_for("table.show", link=link), drawing=drawing.draw_stock(scene)
+    )
+    return render("stock.html", page)
 
 
 @table.get("/foresee")
@@ -178,7 +181,8 @@ def foresee(link: str) -> Response:
         return make_response("", 204)
     game = snapshot.game
     menu = game.menu(after, seat)
-    scene = Scene(game, game.view(after, seat), list_players(snapshot.names), seat, menu, get_language())
+    players = list_players(snapshot.names)
+    scene = Scene(game, game.view(after, seat), players, me=seat, menu=menu, language=get_language())
     page = ForeseenPage(draw_stage(scene), make_script_menu(menu, make_narrator(place, snapshot)))
     return render("foreseen.html", page)
 
