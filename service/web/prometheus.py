@@ -50,7 +50,7 @@ def _group_by_label(name: str, sums: dict[str, int]) -> dict[str, dict[str, int]
     The keys of `sums` are “metric|label|part”.
     """
     by_label: dict[str, dict[str, int]] = {}
-    for key, number in sorted(sums.items()):
+    for key, number in sorted(sums.items()):  # Redis gives them in any order
         metric, label, part = key.split("|")
         if metric == name:
             by_label.setdefault(label, {})[part] = number

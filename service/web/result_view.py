@@ -174,11 +174,12 @@ def list_results(
 
 def _stack_shares(points: Mapping[str, int], colours: Mapping[str, str], best: int) -> Iterator[Share]:
     """Yield the shares of the sources in a bar, one after the other; a source that cost points has none."""
-    before = 0
+    points_so_far = 0
     for source, gained in points.items():
         if gained > 0:
-            yield Share(round(100 * before / best, 2), round(100 * gained / best, 2), colours[source])
-            before += gained
+            x, width = round(100 * points_so_far / best, 2), round(100 * gained / best, 2)
+            yield Share(x, width, colours[source])
+            points_so_far += gained
 
 
 def draw_chart(seated: Sequence[Player], marks: Sequence[Mark], length: int) -> ScoreChart:

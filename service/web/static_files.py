@@ -26,7 +26,8 @@ PLAIN_ENDPOINT = "static_unversioned"
 def find_version() -> str:
     """Return the name of the folder in addresses; it changes with each change of a file."""
     content = hashlib.sha256()
-    for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
+    files = [path for path in FOLDER.rglob("*") if path.is_file()]
+    for path in sorted(files):  # the system lists them in any order
         content.update(path.relative_to(FOLDER).as_posix().encode())
         content.update(path.read_bytes())
     return f"v{content.hexdigest()[:HASH_LETTERS]}"

@@ -110,7 +110,10 @@ class TableFrame(Struct, frozen=True):
 
 
 def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool = False) -> TableFrame:
-    """Load and build the common part of all pages of a table; `too_late` is as in `TableFrame`."""
+    """Load and build the common part of all pages of a table.
+
+    `too_late` says that the address is from a letter of an earlier turn.
+    """
     app, seated = get_app(), list_players(table.names)
     has_remarks = place.seat is not None and table.row.last_remark > 0
     remarks = talk.list_newest(db, place.table) if has_remarks else []
@@ -129,7 +132,9 @@ def make_frame(db: Connection, place: Place, table: Snapshot, *, too_late: bool 
         verdict=_load_verdict_note(db, place, table),
         address=_load_address_note(db, place, table),
         dice=_make_dice_note(place, table),
-        remarks=tuple(RemarkLine(seated[one.seat], one.seat == place.seat, one.at, one.text) for one in remarks),
+        remarks=tuple(
+            RemarkLine(seated[one.seat], is_own=one.seat == place.seat, at=one.at, text=one.text) for one in remarks
+        ),
         talk_number=remarks[-1].id if remarks else 0,  # the newest is at the end
         own=_make_own_settings(place, table),
         about=describe_table(table, watch_address),
@@ -309,14 +314,14 @@ def list_seat_lines(table: Snapshot, me: int | None = None, unreachable: Collect
             player=player,
             name=seat.name or translate(in_language, FREE_SEAT),
             is_you=seat.seat == me,
-            status=translate(in_language, _describe_status(table, seat, me, seat.seat in unreachable)),
+            status=translate(in_language, _describe_status(table, seat, me, is_unreachable=seat.seat in unreachable)),
         )
         for player, seat in zip(list_players(table.names), table.seats, strict=True)
     )
 
 
-def _describe_status(table: Snapshot, seat: SeatRow, me: int | None, unreachable: bool) -> Sentence:
-    """Say whether the player of a seat has come, or what it waits for; with `unreachable`, letters come back."""
+def _describe_status(table: Snapshot, seat: SeatRow, me: int | None, is_unreachable: bool) -> Sentence:
+    """Say to the player of seat `me` whether a player has come; letters to one who `is_unreachable` come back."""
     match seat.status:
         case "open":
             return STATUS_OPEN
@@ -329,5 +334,5 @@ def _describe_status(table: Snapshot, seat: SeatRow, me: int | None, unreachable
         case "invited" if table.row.awaits_confirmation:
             return STATUS_HELD
         case "invited":
-            return STATUS_BOUNCED if unreachable else STATUS_INVITED
+            return STATUS_BOUNCED if is_unreachable else STATUS_INVITED
     return STATUS_SEATED

@@ -295,7 +295,7 @@ def _load_chapters(
     first_recent = min(recent_seqs, default=table.row.length)  # beyond the log if there are none
     chapters = list[Chapter]()
     cache, reader = get_app().caches.chapters, (place.table, place.seat, get_language(), table.names)
-    for chapter in narration.describe_once(cache, reader, table.game, reversed(entries), narrator, place.seat):
+    for chapter in narration.describe_once(cache, reader, table.game, reversed(entries), narrator, seat=place.seat):
         has_all_recent = chapter.seq < first_recent
         if has_all_recent and len(chapters) >= MAX_CHAPTERS:
             break
@@ -389,5 +389,5 @@ def _list_other_tables(db: Connection, place: Place, table: Snapshot, signed_in:
     """Return the addresses of other tables that wait for this player, the most urgent first; none if not signed in."""
     if place.seat is None or signed_in is None or signed_in.id != table.seats[place.seat].person:
         return ()
-    links = my_tables.list_waiting_links(get_app(), db, signed_in.id, place.table)
+    links = my_tables.list_waiting_links(get_app(), db, signed_in.id, except_table=place.table)
     return tuple(url_for("table.show", link=link) for link in links)
