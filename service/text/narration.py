@@ -86,7 +86,7 @@ class Narrator:
         return self._unmark(join_lines(self._game_macros.source_word(source)))
 
     def label_score(self) -> str:
-        """Return the unit of the score, for instance coins; empty if the game has no word for it."""
+        """Return the sentence that says what the score counts; empty if the number alone says it."""
         return join_lines(self._game_macros.score_word()) if hasattr(self._game_macros, "score_word") else ""
 
 

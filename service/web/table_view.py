@@ -131,7 +131,7 @@ class TablePage(Struct, frozen=True):
     happened: RecentChapters | None
     chapters: tuple[Chapter, ...]
     players: tuple[PlayerLine, ...]
-    score_word: str
+    score_word: str  # what the score counts; empty if the number alone says it
     result: FinalResult | None
     story: StoryInWords | None  # of a finished game
     waiting_tables: tuple[str, ...]  # addresses of the reader's other tables that wait
