@@ -290,7 +290,7 @@ def _find_objection(table: Table, entry: Entry[Any], move: Move) -> str:
         return "its words are not parted by single blanks"
     if table.phase == "over":
         return "the table is over"
-    seats_can_act = table.phase == "playing" or table.waiting_command is not None
+    seats_can_act = table.phase == "playing" or table.waiting_command is not None  # even the start may wait for a round
     if entry.seat is not None and not (seats_can_act and entry.seat < len(table.seats)):
         return "no seat can act there now"
     if entry.draws and move.verb not in MAY_DRAW and _is_table_command(entry, move):
@@ -309,7 +309,8 @@ def _depends_on_rules(entry: Entry[Any], move: Move) -> bool:
     """Whether the rules of the game, and not only those of the table, can be the reason why an entry is refused."""
     if not _is_table_command(entry, move):
         return True
-    if any(type(event) in ENDS_WAITING for event in entry.events[:2]):  # a seat's consent may be the first event
+    # A move that waited is made then; the first event may be a seat's consent to go on without the round.
+    if any(type(event) in ENDS_WAITING for event in entry.events[:2]):
         return True
     if entry.seat is not None:
         return False

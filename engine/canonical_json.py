@@ -54,7 +54,7 @@ def _make_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 def convert(value: Any, kind: type[Kind], *, strict: bool = True) -> Kind:
     """Convert plain values to this type; unless `strict`, texts are converted to numbers too. Safe in any thread."""
-    make_decoder(kind)
+    make_decoder(kind)  # under its lock msgspec analyses the type once, so that no two threads do so at the same time
     return msgspec.convert(value, kind, strict=strict)
 
 

@@ -343,8 +343,8 @@ def find_last_turn(entries: list[Entry[Any]], seat: int) -> LastTurn:
             turn.add(entry.seq)
         elif mover is not None and turn:
             break
-    later_entries = find_entries_since_own_move(entries, seat)
-    return LastTurn(frozenset(turn), since=len(entries) - len(later_entries))
+    last_entries = find_entries_since_own_move(entries, seat)
+    return LastTurn(frozenset(turn), since=len(entries) - len(last_entries))
 
 
 def hear(game: Game, event: Any, seat: int | None) -> Any:

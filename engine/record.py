@@ -196,7 +196,7 @@ def fold_each(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None
 
 def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> Table:
     """Return the table after these events of one entry; an event of the game ends a request for an undo."""
-    state = table.state
+    state = table.state  # apart from the table, so that not every event of the game makes a new table
     has_moved = False
     for event in events:
         if type(event) in TABLE_EVENTS:

@@ -151,7 +151,8 @@ def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking
     favourite = misjudged[0]
     hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= SAFE_PART * favourite.share]
     for ranked in (*hopeful, *ranking[:CHECKED_MOVES]):
-        after = _play_without_debt(search, seat, ranked.move, search.make_chance(), search.make_chance())
+        deal, draws = search.make_chance(), search.make_chance()
+        after = _play_without_debt(search, seat, ranked.move, deal, draws)
         if after is not None and not _loses_at_once(search, after, seat):
             return ranked.move
     return _choose_without_debt(search, seat, [favourite, *ranking])
@@ -161,22 +162,23 @@ def _choose_without_debt(search: Search, seat: int, ranking: list[RankedMove]) -
     """Return the first move that does not take the seat's score below 0, or further below; the first if all do."""
     imagined = search.make_chances(DEBT_SERIES)
     for ranked in ranking:
-        if _play_without_debt(search, seat, ranked.move, next(imagined), next(imagined)) is not None:
+        deal, draws = next(imagined), next(imagined)
+        if _play_without_debt(search, seat, ranked.move, deal, draws) is not None:
             return ranked.move
     return ranking[0].move
 
 
-def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, chance: Chance) -> Any | None:
+def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, draws: Chance) -> Any | None:
     """Return the position after a move; None if the move takes the seat's score below 0 and lower than it is now.
 
     The score counts at once, and after the rules have gone on: lucky draws must not hide a debt. `deal` imagines what
-    the seat cannot know, and `chance` what is drawn.
+    the seat cannot know, and `draws` what is drawn.
     """
     game = search.game
     allowed = min(0, search.score)
     state = search.redeal(deal)
-    moved = games.fold(game, game.decide(state, seat, move, chance), state)
-    after = games.settle(game, moved, first=(), chance=chance).state
+    moved = games.fold(game, game.decide(state, seat, move, draws), state)
+    after = games.settle(game, moved, first=(), chance=draws).state
     lowest = min(game.standing(one)[seat].score for one in (moved, after))
     return None if lowest < allowed else after
 

@@ -232,7 +232,7 @@ class Node:
     def pick(self) -> Edge:
         """Count a visit, and return the move to try next: it has good results, or was seldom tried."""
         self.visits += 1
-        width = 2 + int(WIDTH_FACTOR * sqrt(self.visits))
+        width = 2 + int(WIDTH_FACTOR * sqrt(self.visits))  # with more visits, also moves that seemed worse at first
         seat, bonus = self.seat, EXPLORATION * sqrt(log(1 + self.visits))
         return max(self.edges[:width], key=lambda edge: edge.compute_average(seat) + bonus / sqrt(1 + edge.visits))
 
