@@ -67,9 +67,9 @@ def _assign_corners(options: Options, seats: int, chance: Chance) -> tuple[str, 
         return tuple(CORNERS_OF_TWO[options.corners])
     corners = tuple(CORNERS[seats])
     if seats == 3:
-        middle = chance.pick("middle corner", range(3))
+        middle_seat = chance.pick("middle corner", range(3))
         middle_corner = 1  # of 0, 1 and 2
-        return tuple(corners[(middle_corner + seat - middle) % 3] for seat in range(3))
+        return tuple(corners[(middle_corner + seat - middle_seat) % 3] for seat in range(3))
     return corners
 
 

@@ -204,7 +204,8 @@ def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     middle = (max(across) + min(across)) / 2
     leftmost, rightmost = -OUTER_RADIUS - BORDER, STRAIGHT + OUTER_RADIUS + BORDER - width
     left = min(max(middle - width / 2, leftmost), rightmost)
-    # The upper straight is above 0, the lower one below; of one without a horse only the inside is shown.
+    # The upper straight is above 0, the lower one below. Towards a straight without a horse, the picture ends halfway
+    # to the inner rail.
     top = -DRAWING_HEIGHT / 2 if min(down) < 0 else -INNER_RADIUS / 2
     bottom = DRAWING_HEIGHT / 2 if max(down) > 0 else INNER_RADIUS / 2
     return Window(round(left), top, width, bottom - top)

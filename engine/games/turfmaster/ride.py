@@ -169,7 +169,10 @@ class Rides(Struct, frozen=True):
 
 
 def find_reach(start: Field, occupied: Iterable[Field | None], hedges: tuple[int, ...], most_points: int) -> Reach:
-    """Return the reach of a horse between other horses on these fields and the hedges of these numbers."""
+    """Return the reach of a horse between other horses on these fields and the hedges of these numbers.
+
+    Obstacles that are too far away are left out, so that many calls can share a cached reach.
+    """
     nearby = _list_fields_within(start)[most_points]
     blocked = 0
     for other in occupied:
@@ -227,7 +230,7 @@ def _name_ends(ends: int, refused: int) -> dict[str, Field]:
 
 
 def _list_numbers(fields: int) -> list[int]:
-    """Return the bit numbers of a set of fields, lane after lane from the inside, from the rear."""
+    """Return the bit numbers of a set of fields, the highest first: lane by lane from the inside, from the rear."""
     numbers = list[int]()
     while fields:
         numbers.append(fields.bit_length() - 1)

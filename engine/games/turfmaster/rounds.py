@@ -316,7 +316,7 @@ def _reveal_cards(state: State, chance: Chance) -> Revealed:
 
 
 def end_round(state: State) -> Event:
-    """Return the next event after every horse has had its turn."""
+    """Return the next event after every horse has had its turn: arrivals first, one by one; a new round comes last."""
     fields = find_running_horses(state)
     event = _arrive(state, fields) or _end_race(state, fields) or _change_hedges(state, fields)
     return event or _begin_round(state, fields)
@@ -348,7 +348,8 @@ def _change_hedges(state: State, fields: dict[int, Field]) -> Event | None:
     """§9.2: put up the hedge on the start row, and take away the first one, as soon as all horses are past them."""
     if not state.hedges:
         return None
-    if START_HEDGE not in state.hedges and all(index > 0 for _, index in fields.values()):
+    have_all_left_boxes = all(index > 0 for _, index in fields.values())  # a box is the field 0 of its lane
+    if START_HEDGE not in state.hedges and have_all_left_boxes:
         return HedgePlaced(START_HEDGE)
     hedge_front = max(get_front(field) for field in HEDGES[FIRST_HEDGE])
     if FIRST_HEDGE in state.hedges and all(get_front(field) > hedge_front for field in fields.values()):
