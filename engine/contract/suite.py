@@ -69,13 +69,14 @@ def test_a_move_that_is_not_on_the_menu_is_refused(case: Case) -> None:
     for position in positions:
         for seat in range(case.seats):
             offered = case.game.menu(position.state, seat)
-            for move in [*sample(tuple(other_moves), 40), Move("fly"), Move("", ("",))]:
+            for move in [*sample(tuple(other_moves), 40), Move("fly"), Move("", ("",))]:  # the last two are of no game
                 if not menu.allows(offered, move):
                     with pytest.raises(Refused):
                         games.play(case.game, position.state, seat, move, dice)
 
 
 def test_the_same_seed_gives_the_same_game(case: Case) -> None:
+    """The rules depend on nothing but the draws; otherwise an audit could not repeat a game."""
     again = bots.play_out(case.game, case.options, case.seats, SEEDS[0])
     for position, (seat, move, state, events) in zip(play_case(case, SEEDS[0]), again, strict=True):
         assert (seat, move, state, events) == (position.seat, position.move, position.state, position.events)
@@ -123,6 +124,7 @@ def test_invariants_hold(case: Case, invariants: Check) -> None:
 
 
 def test_points_have_a_source(case: Case) -> None:
+    """An event that changes a score has a source, so that the result can show what the points were for."""
     sources = getattr(case.game, "sources", None)
     if sources is None:
         return
@@ -131,8 +133,8 @@ def test_points_have_a_source(case: Case) -> None:
         for event in position.events:
             scores = [one.score for one in case.game.standing(state)]
             state = case.game.evolve(state, event)
-            now = [one.score for one in case.game.standing(state)]
-            for seat, (before, after) in enumerate(zip(scores, now, strict=False)):
+            scores_after = [one.score for one in case.game.standing(state)]
+            for seat, (before, after) in enumerate(zip(scores, scores_after, strict=False)):
                 assert before == after or sources(event, seat), (seat, event)
 
 

@@ -116,7 +116,7 @@ def upkeep(state: State, chance: Chance) -> Event | None:
 
 def _drop_out(state: State) -> Event | None:
     """§4.3: a player whose emperor was captured is out of the round."""
-    if state.quiet or not state.moved:  # only a capture, or an emperor's advance, sets `quiet` to 0
+    if state.quiet or not state.moved:  # a capture sets `quiet` to 0, so nothing was captured
         return None
     emperors = {stone.seat for stone in state.stones.values() if stone.rank == "emperor"}
     for seat, out in enumerate(state.out):
@@ -135,7 +135,7 @@ def _end_round(state: State) -> Event | None:
         return RoundWon(alive[0], "last emperor")
     if state.repeated >= REPETITIONS:
         return RoundDrawn("repetition")
-    if state.quiet >= QUIET_ROUNDS * len(alive):  # it counts turns
+    if state.quiet >= QUIET_ROUNDS * len(alive):  # `quiet` counts turns
         return RoundDrawn("quiet")
     return None
 
@@ -174,10 +174,10 @@ def _score_seat(state: State, seat: int) -> Scored:
 
 def _rank_seats(state: State) -> tuple[int, ...]:
     """§6.4: a single round goes to its winner; all other ranks are by points, then by rounds won."""
-    ranks = list[tuple[bool, int, int]]()
+    ranks = list[tuple[int, int, int]]()  # the lowest is the best
     for seat, points in enumerate(state.points):
         wins_single_round = state.options.rounds == 1 and seat == state.victor
-        ranks.append((not wins_single_round, -points, -state.victories[seat]))
+        ranks.append((0 if wins_single_round else 1, -points, -state.victories[seat]))
     return tuple(1 + sum(other < own for other in ranks) for own in ranks)
 
 

@@ -136,7 +136,8 @@ def _deploy(state: State, event: Deployed) -> State:
 def _travel(state: State, event: Travelled) -> State:
     """Move a courier, and its dispatch.
 
-    One move sends two travellers, each by an event of its own: so each adds its rooms to `last`.
+    One move sends two travellers, each by an event of its own: so each adds its rooms to `last`, which the event
+    `Departed` before them has emptied.
     """
     seat, kind, end = event.seat, event.kind, event.end
     inns = _check_out(state.inns, event.start, kind)

@@ -73,7 +73,7 @@ def make_round_menu(state: State, seat: int) -> Menu:
 def _offer_bonus(state: State, seat: int) -> Menu:
     """§3.3: bonus cards for any own horse that is still running."""
     horses = [_name_horse(horse) for horse in state.horses if horse.seat == seat and can_take_bonus(state, horse)]
-    return (Choice("bonus", tuple(horses), "3.3"),) if horses else ()
+    return (Choice("bonus", tuple(horses), rule="3.3"),) if horses else ()
 
 
 def _name_horse(horse: Horse) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def _offer_cards(state: State) -> Menu:
     reach = _find_reach_in_turn(state)
     limit = state.limits[state.done]
     plays = [(card, end) for card in dict.fromkeys(horse.hand) for end in _list_card_ends(reach, card, limit)]
-    return (Choice("play", tuple(plays), "4.2"),)
+    return (Choice("play", tuple(plays), rule="4.2"),)
 
 
 def _list_card_ends(reach: Reach, card: str, limit: int) -> Iterable[str]:
@@ -115,11 +115,11 @@ def _offer_choice(state: State, seat: int) -> Menu:
 def _offer_pace(state: State) -> Menu:
     """§5.3: set the pace: one die, the other, or both."""
     paces = (*dict.fromkeys(map(str, state.dice)), BOTH_DICE)
-    return (Choice("pace", tuple((pace,) for pace in paces), "5.3"),)
+    return (Choice("pace", tuple((pace,) for pace in paces), rule="5.3"),)
 
 
 def _offer_ride(state: State) -> Menu:
-    return (Choice("ride", _list_ride_options(state), "6.1"),)
+    return (Choice("ride", _list_ride_options(state), rule="6.1"),)
 
 
 def _list_ride_options(state: State) -> tuple[tuple[str, ...], ...]:
