@@ -101,14 +101,14 @@ def is_local_visitor(app: App, request: Request) -> bool:
     The connection, the address that a trusted proxy reports, and the host name must all be local. Behind TLS or an
     unnamed proxy every visitor would seem local, so the answer is no.
     """
-    before_proxy_fix = request.environ.get("werkzeug.proxy_fix.orig", {})
-    direct = before_proxy_fix.get("REMOTE_ADDR", request.remote_addr)
+    before_proxy_fix = request.environ.get("werkzeug.proxy_fix.orig", {})  # empty if no proxy is trusted
+    connection_address = before_proxy_fix.get("REMOTE_ADDR", request.remote_addr)
     host = urlsplit(f"//{request.host}").hostname or ""
     is_proxied = "Forwarded" in request.headers or _has_unknown_proxy(app, request)
     if is_proxied or app.settings.address.startswith("https:"):
         return False
     is_local_host = host == "localhost" or _is_loopback(host)
-    return _is_loopback(direct) and _is_loopback(request.remote_addr) and is_local_host
+    return _is_loopback(connection_address) and _is_loopback(request.remote_addr) and is_local_host
 
 
 def _has_unknown_proxy(app: App, request: Request) -> bool:

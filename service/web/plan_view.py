@@ -103,7 +103,7 @@ class OrderPlanner(Struct, frozen=True):
                     text=_describe(order.move, self.narrator),
                     move=order.move,
                     condition=", ".join(self._describe_condition(seat, move) for seat, move in order.given),
-                    before=tuple(move for _, move in order.given if move is not None),  # None is partly hidden
+                    before=tuple(move for _, move in order.given if move is not None),  # None if partly hidden
                     group=str(branch_orders.number),
                     buttons=(*branch_buttons, *target_buttons, self._make_cancel_button(order.id)),
                 )
