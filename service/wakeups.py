@@ -159,7 +159,7 @@ class VerdictMessages:
             self._is_subscribed.set()  # every verdict is published by this process
 
     def publish(self, messages: Mapping[int, bytes]) -> None:
-        """Publish the verdicts on these submissions to all processes."""
+        """Publish the verdicts on these submissions: in this process at once, and to all others by Redis."""
         self._deliver(messages.items())
         if self._is_shared and messages:
             encoded = msgspec.json.encode({number: msgspec.Raw(message) for number, message in messages.items()})

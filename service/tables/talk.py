@@ -72,7 +72,7 @@ def add_remark(connection: Connection, table: str, seat: int, text: str, at: int
         raise Refused("You have written a great deal at this table today; please go on tomorrow.")
     row = {"table": table, "seat": seat, "at": at, "text": remark}
     number = connection.execute(insert(talk).returning(talk.c.id), row).scalar_one()
-    earlier = (tables.c.id == table, tables.c.last_remark < number)
+    earlier = (tables.c.id == table, tables.c.last_remark < number)  # another remark may have been stored meanwhile
     connection.execute(update(tables).where(*earlier).values(last_remark=number))
     _owe_letters(connection, table, seat, number, at)
 

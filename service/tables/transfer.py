@@ -365,6 +365,7 @@ def _make_seat_rows(app: App, one: TransferredTable, persons: dict[int, int], el
     """Yield the rows of the seats, with links of this server; the time of the transfer counts for no player."""
     for number, exported in enumerate(one.seats):
         row = structs.asdict(exported)
+        # The clock of the old server may be ahead, so that `elapsed` is below 0.
         later = {name: row[name] + max(0, elapsed) for name in TIMES if row[name] is not None}
         link_number = exported.link_number + 1  # a number that neither server has used yet
         link = hash_token(app.links.make_seat_token(one.log.table, number, link_number))

@@ -203,7 +203,7 @@ def draw_stock(scene: Scene) -> str:
     """Draw what may still come up, as far as this reader may know it; empty in a game where nothing can."""
     game = scene.game.META.name
     environment = templates.get_environment(scene.language, game)
-    if not _has_world(environment, game):
+    if not _has_world(environment, game):  # a game with one picture only shows no stock
         return ""
     mats: Any = environment.get_template("games/mats.html").make_module(_list_template_values(scene))
     return str(mats.part("stock")).strip()
@@ -316,10 +316,10 @@ def paint_picture(svg: str) -> Image.Image:
 
     definitions = {match[1]: match[0] for match in DEFINITION.finditer(svg)}
     head, body = _split_svg(svg)
-    x, y, box_width, box_height = get_view_box(head)
-    scale = PICTURE_WIDTH / box_width
+    view_left, view_top, view_width, view_height = get_view_box(head)
+    scale = PICTURE_WIDTH / view_width
     paper = PAPER.search(body)
-    painting = Image.new("RGB", (PICTURE_WIDTH, round(box_height * scale)), paper[1] if paper else "#ffffff")
+    painting = Image.new("RGB", (PICTURE_WIDTH, round(view_height * scale)), paper[1] if paper else "#ffffff")
     parts = [(part, SPRITE_BOX.match(part)) for part in SPRITE_PART.split(PAPER.sub("", body, count=1))]
     keys = {part: _make_sprite_key(part, box, scale, definitions) for part, box in parts if box}
     sprites = _load_sprites(keys.values())
@@ -327,7 +327,7 @@ def paint_picture(svg: str) -> Image.Image:
         if box:
             colours, cover = sprites[keys[part]]
             left, top = float(box["x"]) * scale, float(box["y"]) * scale
-            painting.paste(colours, (round(left - x * scale), round(top - y * scale)), cover)
+            painting.paste(colours, (round(left - view_left * scale), round(top - view_top * scale)), cover)
         elif "<" in part:  # not only white space between two sprites
             drawing = f"{head}{part}{_collect_definitions(part, definitions)}{END_TAG}"
             layer = paint_svg(drawing, *painting.size)

@@ -74,7 +74,7 @@ class Vocabulary(Struct, frozen=True):
 
     def _compose(self, token: str) -> Iterator[str]:
         """Yield the forms of a token of several words, such as `city-N`, and the player's name for `purse2`."""
-        parts = PARTS.split(token)  # signs and words by turns, such as “”, “city”, “-”, “N”, “”
+        parts = PARTS.split(token)  # every second one is a word: “”, “city”, “-”, “N”, “” or “”, “purse”, “2”
         forms_by_part = [self._list_forms_of_part(part) for part in parts]
         composed = ["".join(forms) for forms in itertools.product(*forms_by_part)]
         yield from composed[:-1]  # the last is the token itself, because the last form of each part is the part

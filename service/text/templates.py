@@ -222,7 +222,7 @@ def install_sentences(environment: jinja2.Environment, language: str, translatio
     def gettext(context: jinja2.runtime.Context, sentence: str, /, **words: Any) -> str:
         is_markup = bool(context.eval_ctx.autoescape)
         if not words:
-            return translate_alone(sentence, is_markup)
+            return translate_alone(sentence, is_markup)  # mostly from its cache
         return fill(translations.gettext(sentence), words, is_markup)
 
     @jinja2.pass_context
