@@ -128,7 +128,7 @@ def record_failure(db: Connection, follower: FollowerRow, now: int, answer: Hook
     failures = follower.failures + 1
     since = now if follower.failing_since is None else follower.failing_since
     values: dict[str, Any] = {"failures": failures, "failing_since": since, "error": answer.summary[:MAX_ERROR_CHARS]}
-    values["due_at"] = now + compute_retry_pause(follower.failures, answer.pause_s)
+    values["due_at"] = now + compute_retry_pause(follower.failures, answer.pause_s)  # the failures before this one
     is_lasting = failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S
     if answer.outcome == "gone" or is_lasting:
         values["disabled_at"] = now

@@ -123,7 +123,8 @@ def _make_authorization(private_number: int, audience: str, period: int, contact
     `period` counts the periods of TOKEN_PERIOD_S seconds since 1970.
     """
     key = restore_key(private_number)
-    token = sign_token(key, audience, (period + VALID_PERIODS) * TOKEN_PERIOD_S, contact)
+    expires_at = (period + VALID_PERIODS) * TOKEN_PERIOD_S
+    token = sign_token(key, audience, expires_at, contact)
     return f"vapid t={token}, k={encode_base64url(dump_public(key))}"
 
 

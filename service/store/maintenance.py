@@ -38,17 +38,17 @@ def save_backup(settings: Settings, file: Path, now: int) -> None:
     """Write a backup of the server, which may be running; the file appears when it is complete."""
     url = make_url(settings.database_url)
     with TemporaryDirectory(dir=file.parent, prefix=".copy-") as folder:
-        database, made = Path(folder, DATABASE), Path(folder, "copy")
+        database, unfinished = Path(folder, DATABASE), Path(folder, "copy")
         _dump(url, database)
         contents = Contents(FORMAT, url.get_backend_name(), _get_revision(settings), now)
-        made.touch(0o600)  # it has addresses, hands and the key to every seat
-        with ZipFile(made, "w", ZIP_DEFLATED) as copy:
+        unfinished.touch(0o600)  # it has addresses, hands and the key to every seat
+        with ZipFile(unfinished, "w", ZIP_DEFLATED) as copy:
             copy.writestr(CONTENTS, msgspec.json.encode(contents))
             copy.writestr(SECRET, load_secret(settings))
             copy.write(database, DATABASE)
-        with made.open("rb") as written:
+        with unfinished.open("rb") as written:
             os.fsync(written.fileno())
-        made.replace(file)
+        unfinished.replace(file)
 
 
 def restore_backup(settings: Settings, file: Path) -> Contents:

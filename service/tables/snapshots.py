@@ -214,7 +214,7 @@ def _find_mover(header: _Header) -> int | None:
 def load_turn_index(caches: Caches, db: Connection, row: TableRow) -> TurnIndex:
     """Load the turns of a table, cached up to the last call."""
     index = caches.turns.get(row.id) or TurnIndex()
-    if len(index.actors) < row.length:
+    if len(index.actors) < row.length:  # it has an actor for each entry
         stored = queries.list_entries(db, row.id, len(index.actors), row.length)
         index = index.extend(one.body for one in stored)
         caches.turns.put(row.id, index)

@@ -228,7 +228,7 @@ def _try_move(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
         with locked.batch.savepoint():
             return append_command(locked, seat, move)
     except OperationalError:
-        raise  # the database's trouble, and the caller's
+        raise  # the database has failed, and not the game
     except Exception:
         log.exception("order not done", table=locked.row.id, seat=seat)
         return None
