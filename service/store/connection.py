@@ -58,7 +58,7 @@ class Store:
     def reading(self, *, replica: bool = False) -> Iterator[Connection]:
         """A transaction that only reads, and sees one moment of the database, or of its replica if there is one."""
         if replica and self.replica:
-            with self.replica.begin() as connection:
+            with self.replica.begin() as connection:  # no outage: while it is away, pages read from the database
                 yield connection
         else:
             with self._log_outages(), self._snapshots.begin() as connection:

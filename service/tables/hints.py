@@ -128,7 +128,7 @@ def _parse(row: Any) -> GoodMove | None:
     if row.move == NO_MOVE:
         return None
     if not row.move:
-        return GoodMove(row.id, row.length, move=None)
+        return GoodMove(row.id, row.length, move=None)  # still being searched
     first, *following = map(Move.parse, row.move.split(SEPARATOR))
     return GoodMove(row.id, row.length, first, then=tuple(following))
 
