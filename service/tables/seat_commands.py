@@ -100,9 +100,11 @@ def _append_vacation(locked: LockedTable, seat: int, span: Span) -> LockedTable:
 
 
 def _require_person(row: SeatRow) -> ProvenPerson:
-    """Return the person in this seat, who takes a vacation; raise Refused for a bot or an unproven address."""
+    """Return the person in this seat, who takes a vacation; raise Refused without an address, or an unproven one."""
     if row.person is None:
-        raise Refused("A bot needs no vacation.")
+        raise Refused(
+            "A vacation is for all your tables: please add your e-mail address on the page of this table first."
+        )
     return proof.require_holder(row)
 
 
