@@ -63,16 +63,18 @@ def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> Ans
 def refuse_seat(app: App, person: ProvenPerson, table: str, number: int) -> AnsweredClaim:
     """Record that this person does not have this seat: no letter about it comes any more.
 
-    The player who typed the address plays on without one. If the table still waits for its organiser's confirmation,
-    all other seats lose their addresses too, and no invitation is sent.
+    The player who typed the address plays on without one. If that was the organiser, and the table still waits for the
+    organiser's confirmation, all other seats lose their addresses too, and no invitation is sent. Else it was a guest
+    who took a free seat.
     """
     with at_table(app, table) as work:
         seat = _find_own_seat(work.locked, person, number)
         if seat.proven:
             raise Refused("You have confirmed this table already; to leave the game, write: resign")
-        waits = work.locked.row.awaits_confirmation
+        is_organiser = seat.seat == queries.find_organiser(work.locked.seats)
+        typed_by_organiser = is_organiser or seat.status == "invited"
         with_address = [one.seat for one in work.locked.seats if one.person is not None]
-        refused = with_address if waits else [seat.seat]
+        refused = with_address if work.locked.row.awaits_confirmation and typed_by_organiser else [seat.seat]
         for one in refused:
             work.locked = change_seat(work.locked, one, person=None, released=False)  # not for the gallery
         db = work.locked.flush()

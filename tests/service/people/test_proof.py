@@ -206,6 +206,27 @@ def test_a_no_ends_the_letters_of_that_table_for_good(strict: Site, smtp_sink: S
     assert send_all(strict, smtp_sink, "bert") == []
 
 
+def test_a_no_about_a_seat_that_a_guest_took_leaves_the_organiser_of_the_table_alone(strict: Site) -> None:
+    victim = add_person(strict.app, VICTIM)
+    opened = strict.new_visitor().post("/new/kaiser", name="Anna", address=ANNA.address, players="free seat")
+    link = opened.location.rsplit("/", 1)[1]
+    place = access.find(strict.app, link)
+    join(strict, path=f"/join/{strict.app.links.make_join_token(place.table)}")
+    assert apps.load_table(strict.app, place.table).row.awaits_confirmation
+    confirm(strict, victim, place.table, "no")
+    anna, guest = apps.load_table(strict.app, place.table).seats
+    assert (anna.person is not None, guest.person) == (True, None)
+    token = strict.app.links.make_confirm_token(anna.person or 0, ANNA.address)
+    strict.new_visitor().post(f"/confirm/{token}", table=place.table, seat="0", answer="yes")
+    assert not apps.load_table(strict.app, place.table).row.awaits_confirmation
+
+
+def test_without_an_address_there_is_no_vacation(strict: Site) -> None:
+    verdict = submit(strict, join(strict, address=""), f"vacation {FEBRUARY}")
+    assert not verdict.accepted
+    assert "add your e-mail address" in str(verdict.why)
+
+
 def test_the_owner_sees_who_opened_each_table_and_when(strict: Site, smtp_sink: Sink) -> None:
     victim = add_person(strict.app, VICTIM)
     join(strict)
