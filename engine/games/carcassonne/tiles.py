@@ -275,7 +275,7 @@ def _list_segments_along(segments: Sequence[Segment], kind: str, side: int) -> t
             return (*left_field, *find("road", side), *right_field)
         case "river":
             return (*left_field, *right_field)
-    return tuple(dict.fromkeys((*left_field, *right_field)))
+    return tuple(dict.fromkeys((*left_field, *right_field)))  # mostly one field that is in both halves
 
 
 def _describe_look(piece: Piece, no_castle: Sequence[int]) -> object:

@@ -209,7 +209,7 @@ def apply_bought_tile_taken(state: State, event: BoughtTileTaken) -> State:
 
 
 def find_bid_limit(state: State, seat: int) -> int:
-    """§23.10: Return the most that a seat can bid: no more points than it has, and 0 if it has less."""
+    """§23.10: Return the most that a seat can bid: no more points than it has, but at least 0."""
     return max(0, min(MOST_POINTS, count_points_of(state, seat)))
 
 

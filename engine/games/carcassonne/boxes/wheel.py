@@ -183,7 +183,7 @@ POINTS_OF_SECTIONS: dict[str, Callable[[State, Rules, int], int]] = {
 
 
 def turn_wheel(state: State, rules: Rules, number: int) -> WheelTurned:
-    """§28.3 to §28.5: Return what happens in the section to which the pig runs: so many sections on."""
+    """§28.3 to §28.5: Return what happens in the section to which the pig runs, `number` sections on."""
     seats = list_seats_from_turn(state)
     section = SECTIONS[(get_field(state, "pig") + number) % len(SECTIONS)]
     figures = tuple(figure for figure in get_figures_on_crowns(state) if figure.segment == section)
