@@ -31,7 +31,7 @@ CHART_X, CHART_WIDTH, CHART_Y, CHART_HEIGHT = 8, 284, 12, 100  # of the lines in
 
 
 class Share(Struct, frozen=True):
-    """A part of a seat's bar: from `x` on, in percent of the best score."""
+    """A part of a seat's bar: from `x` on, in percent of the longest bar."""
 
     x: float
     width: float
@@ -151,7 +151,8 @@ def list_results(
 
     `sources` are each seat's points by source; all are empty if the game does not say where points come from.
     """
-    best = max(*(stand.score for stand in standing), 1)  # a whole bar; not 0, because lengths are divided by it
+    gains = [sum(gained for gained in points.values() if gained > 0) for points in sources]  # before what it cost
+    best = max(*(stand.score for stand in standing), *gains, 1)  # a whole bar; not 0, because lengths are divided by it
     all_sources = dict.fromkeys(source for points in sources for source in points)
     colours = {source: TINTS[number % len(TINTS)] for number, source in enumerate(all_sources)}
     has_sources = bool(all_sources)
