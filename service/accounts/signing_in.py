@@ -55,7 +55,10 @@ def find_person(app: App, token: str) -> Any:
 
 
 def sign_in(app: App, token: str) -> str:
-    """Sign in: use up this token and all older ones; return the key of the visit. No table is confirmed by it."""
+    """Sign in, and return the key of the visit; this token and all that were made before are then used.
+
+    Tables that wait for a confirmation still wait: a stranger may have opened them with this address.
+    """
     person = find_person(app, token)
     proven = {"confirmed_at": app.now()} if person.confirmed_at is None else {}
     with app.store.writing() as connection:

@@ -334,7 +334,7 @@ def summarize(table: PlayoutTable, seed: str, played: Sequence[PlayedGame]) -> d
 def _iter_turns(moves: Sequence[tuple[int, str]]) -> Iterator[int]:
     """Yield the seat of each turn; moves of one seat in a row are one turn."""
     seats = [seat for seat, _ in moves]
-    yield from seats[:1]
+    yield from seats[:1]  # the first turn, if there is one
     yield from (after for before, after in pairwise(seats) if before != after)
 
 

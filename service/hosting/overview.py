@@ -198,7 +198,7 @@ def finish_table(app: App, table: str) -> None:
 
 
 def change_address(app: App, person: int, text: str) -> None:
-    """Give a person another address, which is not proven yet; letters that bounced at the old one are sent again."""
+    """Give a person another address, not proven yet; letters of tables that bounced at the old one are sent again."""
     address = register.clean_address(text)
     with app.store.writing() as connection:
         taken = connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one_or_none()

@@ -257,8 +257,7 @@ def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
 def _find_question(table: Table) -> tuple[object, ...]:
     """Return what the players are asked to agree to, as the kind of the request and the seat that made it.
 
-    It is empty if they are asked nothing. While a command waits for the beacon, only a request to do without the beacon
-    can be answered.
+    It is empty if they are asked nothing.
     """
     undo_or_pause = table.undo_request or table.pause_request
     # While a command waits for its draws, only the request to do without the beacon can be answered.

@@ -176,9 +176,10 @@ def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | Non
 
 
 def load_verdict(app: App, submitted: StoredSubmission) -> Verdict | None:
-    """Load the verdict that did not come in time; None if there is still none: the row is then safe on the disk.
+    """Load the verdict that did not come in time.
 
-    Raise Refused if the row is gone.
+    Return None if there is still none: the submission, whose commit did not wait for the disk, is then on the disk, and
+    will be judged later. Raise Refused if its row is gone.
     """
     verdict = _load_verdict_now(app, submitted)
     if verdict is not None:

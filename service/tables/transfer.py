@@ -143,7 +143,7 @@ def parse_file(raw: bytes) -> TransferFile:
     """Decode the file; raise Refused if it was altered or cut."""
     try:
         file = make_decoder(TransferFile).decode(raw)
-        json.loads(raw, object_pairs_hook=_refuse_duplicates)
+        json.loads(raw, object_pairs_hook=_refuse_duplicates)  # which msgspec accepts
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise Refused("This is not a file of exported tables: {why}", why=str(error)[:200]) from None
     if file.check != _compute_check(file):

@@ -115,7 +115,7 @@ def write_calendar(name: str, refresh_s: int, events: Iterable[CalendarEvent]) -
 
 
 def _list_event_lines(event: CalendarEvent) -> list[str]:
-    """Return the lines of one event, which may still be too long."""
+    """Return the lines of one event; the caller breaks those that are too long."""
     return [
         "BEGIN:VEVENT",
         f"UID:{_escape(event.id)}",
