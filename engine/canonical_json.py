@@ -18,7 +18,10 @@ Kind = TypeVar("Kind")
 
 
 def _find_byte_class(byte: int) -> int:
-    """Return “0” for a digit, “a” for a letter of a hexadecimal number or a quotation mark, else a blank."""
+    """Return “0” for a digit, “a” for a letter of a hexadecimal number or a quotation mark, else a blank.
+
+    `LONG_NUMBER` is searched for in a text of these classes.
+    """
     if byte in b"0123456789":
         return ord("0")
     return ord("a") if byte in b'abcdef"' else ord(" ")

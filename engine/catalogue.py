@@ -182,7 +182,7 @@ def reload(name: str) -> None:
     _packages.pop(name, None)
     for entry in metadata.entry_points(group=GROUP, name=name):
         for module in _list_loaded_modules(entry.module):
-            del sys.modules[module]
+            del sys.modules[module]  # so that `allow` imports it again
     importlib.invalidate_caches()
     _clear_caches()
     _load_edition.cache_clear()

@@ -76,7 +76,10 @@ def _measure_distances() -> dict[str, int]:
 
 
 def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
-    """Return the ways of exactly `steps` steps that touch no crossing twice; only a single step enters the centre."""
+    """§2.2: return the ways of exactly `steps` steps that touch no crossing twice.
+
+    §2.4: only a single step, the move of an emperor, enters the centre.
+    """
     walks: list[tuple[str, ...]] = [(start,)]
     for _ in range(steps):
         longer_walks = list[tuple[str, ...]]()

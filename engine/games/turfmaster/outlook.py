@@ -84,11 +84,11 @@ def _expect_points(state: State, horses: list[SimulatedHorse], to_ride: float) -
     for first in range(len(horses)):
         for second in range(first):
             log_odds = min(MAX_LOG_ODDS, strengths[first] - strengths[second])
-            chance_behind = 1 / (1 + exp(log_odds))
-            ahead[first] += chance_behind
-            ahead[second] += 1 - chance_behind
-    for horse, before in zip(horses, ahead, strict=True):
-        expected[horse.index] = _interpolate_points(before)
+            chance_first_is_behind = 1 / (1 + exp(log_odds))
+            ahead[first] += chance_first_is_behind
+            ahead[second] += 1 - chance_first_is_behind
+    for horse, others_ahead in zip(horses, ahead, strict=True):
+        expected[horse.index] = _interpolate_points(others_ahead)
     return expected
 
 

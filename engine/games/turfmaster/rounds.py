@@ -63,11 +63,15 @@ def make_round_menu(state: State, seat: int) -> Menu:
         entries = _offer_pace(state) if seat == state.thrower else ()
     elif seat != _get_horse_in_turn(state).seat:
         return ()
-    elif state.kind == "cards" and state.options.simultaneous_cards:
+    elif state.kind == "dice":
+        entries = _offer_ride(state)
+    elif state.options.simultaneous_cards:
         return _offer_ride(state)  # §4.5: too late for bonus cards
     else:
-        entries = _offer_ride(state) if state.kind == "dice" else _offer_cards(state)
-    return (*entries, *_offer_bonus(state, seat)) if entries else ()
+        entries = _offer_cards(state)
+    if not entries:  # §3.3: bonus cards are only for a player who has something to decide
+        return ()
+    return (*entries, *_offer_bonus(state, seat))
 
 
 def _offer_bonus(state: State, seat: int) -> Menu:
