@@ -100,6 +100,18 @@ def test_one_table_may_be_wished_otherwise(site: Site, visitor: Visitor, new_tab
     assert load_table_settings(site, new_table.table) == TableLetterSettings()
 
 
+def test_the_settings_of_the_own_seat_are_shown_although_a_stranger_typed_the_address_at_another(
+    site: Site, visitor: Visitor, new_table: OpenedTable
+) -> None:
+    visitor.post(f"{path(site, 'Bert')}/here?table={new_table.table}", letters="reminders", plain="no")
+    with site.app.store.writing() as db:
+        typed = update(seats).where(seats.c.table == new_table.table, seats.c.seat == 0)
+        db.execute(typed.values(person=person(site, "Bert"), proven=False))
+        own = preferences.find_table(db, reader(site, "Bert"), new_table.table)
+    assert own is not None
+    assert own.own_settings.letters == "reminders"
+
+
 def test_a_table_where_one_does_not_sit_stays_in_the_dark(site: Site, visitor: Visitor, new_table: OpenedTable) -> None:
     theirs = site.start_table("Clara", "Dora")
     page = visitor.get(f"{path(site)}?table={theirs.table}")
