@@ -179,17 +179,17 @@ def _open_entry(
     return _compare_forms(exported.entry, canonical_json.decode_object(canonical)) or entry
 
 
-def _compare_forms(then: dict[str, Any], now: dict[str, Any]) -> Finding | None:
-    """Return a finding if an event was sealed with other fields than its canonical form, `now`, or with other values.
+def _compare_forms(sealed: dict[str, Any], canonical: dict[str, Any]) -> Finding | None:
+    """Return a finding if an event was sealed with other fields than its canonical form, or with other values.
 
     Fields that were added later are no fault. Other differences are tampering in an event of the table; in one of the
     game they are drift, because only the game knows its fields and their defaults.
     """
-    for before, event in zip(then["events"], now["events"], strict=True):
-        if not _has_only_more_fields(before, event):
-            is_of_table = event["type"].startswith("table.")
-            sentence = f"Entry {then['seq']} is not in its one written form: a field is unknown, or tells a default."
-            return _report_tampering(then["seq"], sentence) if is_of_table else Finding(then["seq"], "drift", sentence)
+    for sealed_event, event in zip(sealed["events"], canonical["events"], strict=True):
+        if not _has_only_more_fields(sealed_event, event):
+            kind: Kind = "tampering" if event["type"].startswith("table.") else "drift"
+            sentence = f"Entry {sealed['seq']} is not in its one written form: a field is unknown, or tells a default."
+            return Finding(sealed["seq"], kind, sentence)
     return None
 
 
@@ -274,14 +274,14 @@ def _replay_draws(entry: Entry[Any]) -> chances.Source:
     return replay_draw
 
 
-def _describe_difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
+def _describe_difference(recorded: tuple[Any, ...], repeated: tuple[Any, ...]) -> str:
     """Describe the first event that differs; if none does, the number of draws or of events."""
-    for number, (old, new) in enumerate(zip(then, now, strict=False)):
+    for number, (old, new) in enumerate(zip(recorded, repeated, strict=False)):
         if old != new:
             return f"event {number} was {old!r} and would be {new!r}"
-    if then == now:
+    if recorded == repeated:
         return "they draw less than was drawn then"
-    return f"there were {len(then)} events and would be {len(now)}"
+    return f"there were {len(recorded)} events and would be {len(repeated)}"
 
 
 def _find_objection(table: Table, entry: Entry[Any], move: Move) -> str:
@@ -309,7 +309,7 @@ def _depends_on_rules(entry: Entry[Any], move: Move) -> bool:
     """Whether the rules of the game, and not only those of the table, can be the reason why an entry is refused."""
     if not _is_table_command(entry, move):
         return True
-    # A move that waited is made then; the first event may be a seat's consent to go on without the round.
+    # The rules judge a move that waited, which is made in this entry; the first event may be a seat's consent.
     if any(type(event) in ENDS_WAITING for event in entry.events[:2]):
         return True
     if entry.seat is not None:
@@ -328,7 +328,7 @@ def _differs_by_rules_only(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
         undo, undo_today = recorded[0], repeated[0]
         if {type(undo), type(undo_today)} == {UndoAsked, Undone}:  # menus decide whether an undo is free
             return (undo.seat, undo.to) == (undo_today.seat, undo_today.to)
-    # No rules make a command of the table, which begins with its event, out of a move of the game.
+    # Under all rules of a game, a command of the table begins with an event of the table, and a move does not.
     begins_alike = (type(entry.events[0]) in TABLE_EVENTS) == (type(events[0]) in TABLE_EVENTS)
     return recorded == repeated and begins_alike
 

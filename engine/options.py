@@ -74,7 +74,7 @@ def _describe_field(field: inspect.Field) -> Option:
             return Option(field.name, "word", default, tuple(map(str, order)), about, rule=rule, title=title)
         case inspect.IntType(ge=int(least), le=int(most)):
             numbers = tuple(map(str, range(least, most + 1)))
-            return Option(field.name, "number", default, numbers, about, least, most, rule=rule, title=title)
+            return Option(field.name, "number", default, numbers, about, least=least, most=most, rule=rule, title=title)
     raise TypeError(f"option {field.name} is neither a switch, nor one of some words, nor a number with bounds")
 
 

@@ -196,7 +196,7 @@ def _move(state: State, event: Moved) -> State:
     stone = stones.pop(event.start)
     victim = stones.get(event.end)
     stones[event.end] = stone
-    # The hash of all stones, without the moved stone at its start and with it at its end, where a victim leaves.
+    # The moved stone changes the hash of all stones at its start and at its end, and so does a victim that is gone.
     mark = state.mark ^ _hash_stone(event.start, stone) ^ _hash_stone(event.end, stone)
     if victim:
         mark ^= _hash_stone(event.end, victim)

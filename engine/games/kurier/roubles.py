@@ -40,7 +40,7 @@ def is_coin_due(state: State, owner: int) -> bool:
 
 
 def list_other_purses(state: State, seat: int) -> tuple[tuple[str], ...]:
-    """§8.7: the purses of other players that hold a coin, as they are written in a move; none without robbing."""
+    """§8.7: the purses of other players that hold a coin, as they are written in a move; none if no one robs."""
     if not state.options.robbing:
         return ()
     purses = list[tuple[str]]()

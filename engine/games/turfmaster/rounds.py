@@ -189,7 +189,7 @@ def _find_rides_in_turn(state: State, points: int) -> Rides:
 
 
 def _is_choosing(state: State) -> bool:
-    """§4.5: whether all choose their cards at once, none is revealed yet, and a horse is still without one."""
+    """§4.5: whether all choose their cards at once, none is revealed yet, and a horse still needs one."""
     if state.kind == "dice" or not state.options.simultaneous_cards or any(horse.card for horse in state.horses):
         return False
     return any(_has_to_choose(state, horse) for horse in _iter_horses_in_order(state))
@@ -308,7 +308,7 @@ def _ride_if_forced(state: State) -> Event | None:
     options = _list_ride_options(state)
     if len(options) > 1:
         return None
-    (end,) = options[0]  # it has no die before it, because there is no choice of one
+    (end,) = options[0]  # no die comes before it: a rider who picks one has an option for each
     (points,) = _list_points(state)
     return _ride(state, _get_horse_in_turn(state), points, end)
 
@@ -366,7 +366,7 @@ def _begin_round(state: State, fields: dict[int, Field]) -> RoundBegan:
     order = sorted(fields, key=lambda index: _make_sort_key(fields[index]))
     fronts = [get_front(fields[index]) for index in order]
     ahead = [len(state.arrived) + fronts.index(own) for own in fronts]  # horses that are level are not ahead
-    kind: Kind = "dice" if state.round % 2 else "cards"  # they take turns, and cards begin
+    kind: Kind = "dice" if state.round % 2 else "cards"  # rounds 1, 3, 5 ... are of cards
     return RoundBegan(state.round + 1, kind, tuple(order), tuple(map(_find_move_limit, ahead)))
 
 
