@@ -328,7 +328,7 @@ def _differs_by_rules_only(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
         undo, undo_today = recorded[0], repeated[0]
         if {type(undo), type(undo_today)} == {UndoAsked, Undone}:  # menus decide whether an undo is free
             return (undo.seat, undo.to) == (undo_today.seat, undo_today.to)
-    # Under all rules of a game, a command of the table begins with an event of the table, and a move does not.
+    # No rules of a game decide whether an entry is a command of the table, which begins with an event of the table.
     begins_alike = (type(entry.events[0]) in TABLE_EVENTS) == (type(events[0]) in TABLE_EVENTS)
     return recorded == repeated and begins_alike
 

@@ -160,7 +160,7 @@ def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
     """
     is_card_round = state.kind == "cards"
     waiting = set(state.order[state.done :])
-    # Where no horse waits, the next round is about to begin, in which all ride.
+    # Before the first round of a race the order is not known yet, and all horses ride in it.
     still_rides = [horse for horse in horses if horse.index in waiting] if waiting else horses
     ahead = len(state.arrived)
     rounds = 0
@@ -168,7 +168,7 @@ def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
     while running:
         running = sorted(running, key=GET_POSITION, reverse=True)
         for horses_ahead, horse in enumerate(running, ahead):
-            if rounds > 0 or horse in still_rides:  # in the first round the others have ridden already
+            if rounds > 0 or horse in still_rides:  # in the present round the others have ridden already
                 horse.position += horse.play_card(POINT_LIMITS[horses_ahead]) if is_card_round else PACE_FIELDS
         rounds += 1
         for horse in running:
