@@ -143,7 +143,16 @@ def make_open_command(
     options = msgspec.to_builtins(parse(game.META.options, chosen))
     beacon_words = beacons.make_words(beacon) if beacon else {}
     commitment = chances.commit(seed)
-    opened = Opened(game.META.name, game.META.edition, seats, commitment, options, dict(clock), name, beacon_words)
+    opened = Opened(
+        game.META.name,
+        game.META.edition,
+        seats,
+        commitment,
+        options=options,
+        clock=dict(clock),
+        table=name,
+        beacon=beacon_words,
+    )
     return Move("open", tuple(list_open_words(opened)))
 
 
@@ -181,8 +190,16 @@ def parse_open_command(game: Game, seat_count: str, commitment: str, words: Sequ
         raise refusal
     clock, beacon = dict(map(_split_pair, clock_words)), dict(map(_split_pair, beacon_words))
     beacons.parse(beacon)  # raises Refused if they are not the words of a beacon
-    name, plain = _parse_name(name_words), msgspec.to_builtins(options)
-    return Opened(game.META.name, game.META.edition, seats, commitment, plain, clock, name, beacon)
+    return Opened(
+        game.META.name,
+        game.META.edition,
+        seats,
+        commitment,
+        options=msgspec.to_builtins(options),
+        clock=clock,
+        table=_parse_name(name_words),
+        beacon=beacon,
+    )
 
 
 def _split_prefix(prefix: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
