@@ -196,7 +196,7 @@ def play(
     try:
         return _carry_out(game, table, seat, move, chance, rewind)
     except RoundPending as pending:
-        chance.draws.clear()
+        chance.draws.clear()  # the command will draw all again, from the first on, when the round is there
         named = RoundNamed(pending.round)
         return TableOutcome(close_entry(await_round(table, named, seat, str(move))), (named,))
 

@@ -13,7 +13,7 @@ from engine.games.kaiser.state import State
 from engine.win_shares import Shares, from_points
 
 STONE = {"emperor": 0.0, "king": 0.75, "nobleman": 0.9}
-STEP_TO_CENTRE = -0.28
+STEP_AWAY = -0.28
 """Each step that the emperor is away from the centre."""
 ON_TURN = 0.2
 ATTACKER = -0.35
@@ -47,7 +47,7 @@ def _rate_seats(state: State) -> list[float]:
         strengths[stone.seat] += STONE[stone.rank]
         if stone.rank == "emperor":
             emperors[stone.seat] = crossing
-            strengths[stone.seat] += STEP_TO_CENTRE * STEPS_TO_CENTRE[crossing]
+            strengths[stone.seat] += STEP_AWAY * STEPS_TO_CENTRE[crossing]
     strengths[state.turn] += ON_TURN
     for seat, crossing in emperors.items():
         strengths[seat] += _rate_emperor(state, seat, crossing)

@@ -271,7 +271,7 @@ def continue_round(state: State, chance: Chance) -> Event | None:
         return _continue_dice_round(state, chance)
     if _is_choosing(state):
         return None
-    if any(horse.chosen for horse in state.horses):
+    if any(horse.chosen for horse in state.horses):  # all have chosen
         return _reveal_cards(state, chance)
     horse = _get_horse_in_turn(state)
     if horse.card:  # turned up with those of all others (§4.5)

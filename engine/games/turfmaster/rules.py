@@ -195,7 +195,7 @@ def _offer_discard(state: State, seat: int) -> Menu:
         return ()
     horse = state.horses[index]
     surplus = _count_surplus(state, horse)
-    return (Subset("discard", horse.hand, surplus, surplus, rule="3.5"),)
+    return (Subset("discard", horse.hand, least=surplus, most=surplus, rule="3.5"),)
 
 
 def _discard(state: State, seat: int, cards: tuple[str, ...]) -> Discarded:
