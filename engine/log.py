@@ -176,7 +176,7 @@ def _check_entries(export: Export) -> Iterator[FormatFault]:
     if not export.entries:
         yield FormatFault(0, "The log has no entries.")
     is_hash = HASH.fullmatch
-    before = 0
+    previous_at = 0
     for number, exported in enumerate(export.entries):
         entry = exported.entry
         if type(entry.get("seq")) is not int or entry["seq"] != number:
@@ -187,9 +187,9 @@ def _check_entries(export: Export) -> Iterator[FormatFault]:
             yield FormatFault(number, f"Entry {number} {why}.")
         if exported.whole and not entry["events"]:
             yield FormatFault(number, f"Entry {number} is whole, yet empty.")
-        if entry["at"] < before:
+        if entry["at"] < previous_at:
             yield FormatFault(number, f"Entry {number} is dated before the entry that it follows.")
-        before = entry["at"]
+        previous_at = entry["at"]
 
 
 def _find_wrong_shape(entry: dict[str, Any]) -> str:
@@ -197,7 +197,7 @@ def _find_wrong_shape(entry: dict[str, Any]) -> str:
     if entry.keys() != FIELDS:
         return "has other fields than seq, at, seat, move, draws, events and edition"
     at, edition, seat, events = entry["at"], entry["edition"], entry["seat"], entry["events"]
-    if type(at) is not int or type(edition) is not int or at < 0 or edition < 0:
+    if type(at) is not int or type(edition) is not int or at < 0 or edition < 0:  # `isinstance` allows a bool
         return "tells its time or its edition otherwise than in whole numbers"
     if seat is not None and (type(seat) is not int or seat < 0):
         return "is neither a seat's nor the server's"
