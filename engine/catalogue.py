@@ -149,9 +149,7 @@ def _load_edition(newest: Game, edition: int) -> Game:
         raise NotInstalled("There is no edition {edition} of {game} here.", edition=edition, game=newest.META.title)
     if make_edition := getattr(newest, "make_edition", None):
         return cast(Game, make_edition(edition))
-    name = newest.META.name
-    package = newest.__name__ if name in _packages else f"{games_folder.__name__}.{name}"
-    return cast(Game, importlib.import_module(f"{package}.edition_{edition}"))
+    return cast(Game, importlib.import_module(f"{newest.__name__}.edition_{edition}"))
 
 
 def get_folder(name: str) -> Path:

@@ -32,8 +32,7 @@ def _lowest(state, event):
 def two_editions(monkeypatch, use_games):
     """Put High Card into the catalogue, with a second edition in which the lowest card wins."""
     use_games(highcard=LOWEST)
-    monkeypatch.setitem(sys.modules, "engine.games.highcard", highcard)
-    monkeypatch.setitem(sys.modules, "engine.games.highcard.edition_1", highcard)
+    monkeypatch.setitem(sys.modules, "tests.engine.highcard_variant.edition_1", highcard)
 
 
 @pytest.mark.usefixtures("two_editions")

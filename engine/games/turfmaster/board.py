@@ -195,7 +195,7 @@ def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     middles = [locate_field(field) for field in horses]
     spots = [locate_place(along + more, out) for along, out in middles for more in (0, FIELDS_AHEAD)]
     spots += [locate_place(*locate_field(field)) for field in ends]
-    # Without a horse on it, the whole course is shown.
+    # Without a horse on the course, all of it is shown.
     across = [x for x, _ in spots] or [-OUTER_RADIUS, STRAIGHT + OUTER_RADIUS]
     down = [y for _, y in spots] or [-OUTER_RADIUS, OUTER_RADIUS]
     needed_width = max(across) - min(across) + 2 * HORSE_MARGIN
