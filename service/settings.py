@@ -182,24 +182,24 @@ def read_setting_files(environment: Mapping[str, str], variables: frozenset[str]
 
 def _read_file(name: str, path: str) -> str:
     """Return the text of a file without white space around it; raise Refused if there is none."""
+    words = {"name": name, "path": path}
     try:
         with Path(path).open("rb") as file:
-            text = file.read(MAX_FILE_BYTES + 1).decode().strip()
+            content = file.read(MAX_FILE_BYTES + 1)
+        text = content.decode().strip() if len(content) <= MAX_FILE_BYTES else ""
     except OSError as error:
         raise Refused(
             "{name} names {path}, which cannot be read ({why}); it has to be a file that this process may read.",
-            name=name,
-            path=path,
+            **words,
             why=error.strerror or error,
         ) from None
     except ValueError:
-        raise Refused("{name} names {path}, which is no text.", name=name, path=path) from None
-    if not text or len(text) > MAX_FILE_BYTES:
+        raise Refused("{name} names {path}, which is no text.", **words) from None
+    if not text:
         raise Refused(
             "{name} names {path}, which is {how}; it has to contain the setting and nothing else.",
-            name=name,
-            path=path,
-            how="too long" if text else "empty",
+            **words,
+            how="too long" if len(content) > MAX_FILE_BYTES else "empty",
         )
     return text
 

@@ -93,6 +93,8 @@ def test_a_setting_that_is_said_twice_is_refused(tmp_path):
         (b"", "is empty"),
         (b"\n", "is empty"),
         (b"x" * 70_000, "is too long"),
+        ("é".encode() * 40_000, "is too long"),
+        (b"x" + b" " * 70_000, "is too long"),
         (b"\xff", "no text"),
     ],
 )
