@@ -189,7 +189,7 @@ def fold_each(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None
     yield table
     for entry in entries:
         if entry.seq in undone_to:
-            earlier[entry.seq] = table
+            earlier[entry.seq] = table  # before this entry: an undo to it goes back there
         table = apply(game, table, entry, earlier.__getitem__)
         yield table
 

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from engine.refusal import Refused
 from service import links
@@ -63,7 +63,7 @@ def sign_in(app: App, token: str) -> str:
     proven = {"confirmed_at": app.now()} if person.confirmed_at is None else {}
     with app.store.writing() as connection:
         # Of two requests with one token the second finds that the first has changed `signed_at`.
-        unused = or_(people.c.signed_at.is_(None), people.c.signed_at == person.signed_at)
+        unused = people.c.signed_at.is_not_distinct_from(person.signed_at)
         own = (people.c.id == person.id, people.c.sessions == person.sessions, unused)
         if not connection.execute(update(people).where(*own).values(signed_at=app.now(), **proven)).rowcount:
             raise make_expired_error()
@@ -72,7 +72,7 @@ def sign_in(app: App, token: str) -> str:
         old = (visits.c.person == person.id, visits.c.at <= app.now() - VISIT_AGE_S)
         connection.execute(delete(visits).where(*old))
         connection.execute(insert(visits), {"key": hash_token(key), "person": person.id, "at": app.now()})
-    app.wakeups.wake("post")
+    app.wakeups.wake("post")  # letters may have waited for this proof of the address
     return key
 
 

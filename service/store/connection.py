@@ -292,7 +292,10 @@ def _enable_wal(connection: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction: a writer waits until no other writes, and its commit is as durable as was chosen."""
+    """Begin a transaction: a writer waits until no other writes, and its commit is as durable as was chosen.
+
+    A reader does not wait.
+    """
     options = connection.get_execution_options()
     if not options.get("writing", False):
         connection.exec_driver_sql("BEGIN")
@@ -300,7 +303,7 @@ def _begin_sqlite(connection: Connection) -> None:
     raw: Any = connection.connection.driver_connection
     raw.execute(f"PRAGMA synchronous={'FULL' if options.get('durable', True) else 'NORMAL'}")
     if not _begin_writing(raw):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # most likely fails too: SQLAlchemy raises the reason
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # most likely fails too, with an error of SQLAlchemy
 
 
 def _begin_writing(raw: sqlite3.Connection) -> bool:

@@ -157,7 +157,7 @@ def _has_gone_on(before: Table, after: Table) -> bool:
         return before.paused != after.paused or before.seats != after.seats
     last_move_before = before.last.seq if before.last else -1  # -1: there is no move yet
     last_move_after = after.last.seq if after.last else -1
-    is_undo = last_move_after < last_move_before
+    is_undo = last_move_after < last_move_before  # the last move is now an earlier one
     return not is_undo
 
 

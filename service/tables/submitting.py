@@ -200,7 +200,10 @@ def _load_verdict_now(app: App, submitted: StoredSubmission) -> Verdict | None:
 
 
 def decode_verdict(message: bytes | None, submitted: StoredSubmission) -> Verdict | None:
-    """Decode a published verdict; None if there is no message, or if it is about another submission."""
+    """Decode a published verdict; None if there is no message, or if it is from another database.
+
+    There a submission with the same number is at another table.
+    """
     with suppress(msgspec.MsgspecError):
         decoded = VERDICT_MESSAGE.decode(message or b"")
         return decoded.verdict if decoded.table == submitted.table else None

@@ -33,7 +33,7 @@ class PageRequest(Struct, frozen=True):
     encoding: str  # empty if the page is to be sent as it is
     sees_mailbox: bool  # whether pages show this visitor a link to the local mailbox
 
-    def get(self, header: bytes) -> str:
+    def get_header(self, header: bytes) -> str:
         """Return a header of the request; empty if there is none."""
         return self.headers.get(header, "")
 
@@ -60,8 +60,8 @@ class PageRequests:
         must_compress = request.encoding != "" and request.encoding not in dict(page.compressed)
         if must_compress or not await self._is_current(page):
             return False
-        request_id = make_request_id(self._app, request.get(b"x-request-id"))
-        answer = make_answer(page, request.encoding, request.get(b"if-none-match"), request_id)
+        request_id = make_request_id(self._app, request.get_header(b"x-request-id"))
+        answer = make_answer(page, request.encoding, request.get_header(b"if-none-match"), request_id)
         log_answer(self._app, request.path, answer, began)
         headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
         await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
@@ -106,7 +106,7 @@ class PageRequests:
             answers: list[Any]
             try:
                 answers = await loop.run_in_executor(self._thread, self._cache.check_all, pages)
-            except Exception:  # Flask asks again, and says what is wrong
+            except Exception:  # as if no page were current: Flask then says what is wrong
                 answers = [False] * len(pages)
             for (_, outcome), is_current in zip(batch, answers, strict=True):
                 if not outcome.done():  # the client may have gone

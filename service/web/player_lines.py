@@ -111,7 +111,7 @@ class OwnOrders(Struct, frozen=True):
     can_order: bool
     unconditional: tuple[StandingOrder, ...]
     of_branches: tuple[OrdersOfBranch, ...]
-    settings: str  # address; empty if the reader has to sign in first
+    settings_address: str  # empty if the reader has none, or has to sign in first
     has_settings: bool
     plan: tuple[PlanStep, ...]  # the orders, as the board shows them
 
@@ -159,7 +159,7 @@ def make_own_orders(
         can_order=seat.status == "taken",
         unconditional=tuple(StandingOrder(row.id, row.move) for row in orders.rows if not row.after),
         of_branches=tuple(orders.of_branches),
-        settings=_find_settings_address(seat, signed_in),
+        settings_address=_find_settings_address(seat, signed_in),
         has_settings=seat.person is not None,
         plan=plan,
     )
@@ -171,14 +171,16 @@ def _find_settings_address(seat: SeatRow, signed_in: SignedIn | None) -> str:
     The link of the seat is no proof, because another player may have typed the person's address. A server that sends no
     letters, so that no address can be proven there, always gives the settings.
     """
-    if seat.person is None or seat.settings_number is None:  # both are None for a seat without a person
-        return ""
     app = get_app()
-    can_be_proven = app.settings.smtp != EMBEDDED
-    is_signed_in = signed_in is not None and signed_in.id == seat.person
-    if can_be_proven and not is_signed_in:
+    if seat.person is None:
         return ""
-    token = app.links.make_preferences_token(seat.person, seat.settings_number)
+    if signed_in is not None and signed_in.id == seat.person:
+        number = signed_in.settings_number
+    elif app.settings.smtp == EMBEDDED:
+        number = seat.settings_number or 0  # None if the seat is not proven
+    else:
+        return ""
+    token = app.links.make_preferences_token(seat.person, number)
     return url_for("preferences.show", token=token, table=seat.table)
 
 

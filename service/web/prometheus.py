@@ -45,7 +45,7 @@ class AppCollector(Collector):
 
 
 def _group_by_label(name: str, sums: dict[str, int]) -> dict[str, dict[str, int]]:
-    """Return the sums of one metric by label, and by part: the count, and of a timer `microseconds` and each bucket.
+    """Return the sums of one metric, by label and part: the count, and of a timer also `microseconds` and buckets.
 
     The keys of `sums` are “metric|label|part”.
     """

@@ -103,7 +103,8 @@ class RateLimits:
         now = time.time()
         counter = self._find(_name_counter(limit, key), now)
         is_synced = counter is not None and now < counter.synced_at + SYNC_AFTER_S
-        return self._add_count is not None and not is_synced
+        has_redis = self._add_count is not None
+        return has_redis and not is_synced
 
     def _find(self, name: str, now: float) -> SharedCounter | None:
         """Return the counter of this name; None if there is none, or if its period is over.

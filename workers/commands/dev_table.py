@@ -71,7 +71,7 @@ def clear_caches() -> None:
 
 def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable:
     """Play some random moves, or up to the end, at a new table with the same chance each time."""
-    app.caches = Caches()
+    app.caches = Caches()  # what the game drew before its files were changed is forgotten
     guests = [Invitee(guest, f"{guest.lower()}@localhost") for guest in NAMES[:seats]]
     without_deadlines = Clock(pace=0)
     table = NewTable(game=name, chosen={}, guests=guests, clock=without_deadlines, language=language)

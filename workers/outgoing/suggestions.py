@@ -27,7 +27,7 @@ MAX_MAILED_ENDS = 8  # in one line; each link to a mail is long, and Gmail cuts 
 SERVER_COMMANDS = ("status", "help")
 SEPARATOR = " · "
 MENU_QUOTES = frozenset(("following", "bit", "verb", "given"))  # a refusal with one of these words quotes a menu
-TOKEN_WORDS = ("said", "following", "verb", "given", "move")  # its words that are verbs and tokens
+TOKEN_WORDS = ("said", "following", "verb", "given", "move")  # in this refusal, the words that are verbs and tokens
 SEAT_TOKEN = re.compile(r"([A-Za-z]+)([^A-Za-z]*)")  # a word and the number of a player, such as `purse2`
 
 

@@ -34,7 +34,10 @@ def advance(state: State, chance: Chance) -> Outcome | None:
 
 
 def _begin_next_turn(state: State, chance: Chance) -> Outcome:
-    """§2.7, §2.1: Draw the tile of the next seat, after a figure was withheld for the seat on turn if it had none."""
+    """§2.7, §2.1: Let the next seat draw its tile.
+
+    If the seat on turn was not asked for a figure, because it has none, its turn first ends without one.
+    """
     (part,) = state.work  # `_is_turn_over` has seen that there is no other work
     withheld = (FigureWithheld(state.turn),) if part.step == "figure" else ()
     seat = find_next_seat(state)

@@ -268,7 +268,7 @@ def _list_tokens(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _choose_field(verb: str, token: str) -> str:
-    """Return the field of the offers for a token whose form tells what it names, such as `1,0/city-N`."""
+    """Return the field of the offers for a token by its form: `1,0/city-N` is a figure or segment, `1,0` a cell."""
     if token in CORNERS:
         return "corners"
     if "/" in token:

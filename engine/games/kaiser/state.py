@@ -303,6 +303,7 @@ def view(state: State, seat: int | None) -> View:
 
 
 def hear(event: Event, seat: int | None) -> Event:
+    """Return what a seat may know of an event: all of it."""
     return event
 
 

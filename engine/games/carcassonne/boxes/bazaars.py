@@ -195,7 +195,7 @@ def apply_tile_bought(state: State, event: TileBought) -> State:
 
 
 def _apply_payment(state: State, awards: tuple[Award, ...]) -> State:
-    """Let the seats pay. The points are marked late, so that they draw no message."""
+    """Let the seats pay. What is owed to them or by them for it is marked late, so that it draws no message."""
     state = apply_awards(state, awards)
     return replace(state, owed=tuple(replace(one, late=True) if one.why == BAZAAR else one for one in state.owed))
 
@@ -214,7 +214,7 @@ def find_bid_limit(state: State, seat: int) -> int:
 
 
 def sell(auction: Auction, buyer: int, payee: int | None) -> TileBought:
-    """Return the event that gives the picked tile to a seat, which pays the highest bid: to the bag without a payee."""
+    """Return the event that gives a seat the picked tile for the highest bid, which is paid to the payee, if any."""
     price = auction.bid
     if not price:
         return TileBought(buyer, auction.tile)

@@ -39,7 +39,7 @@ def _turns_twice(state: State, tile: str, args: Args) -> bool:
     """Whether the river would turn to the same side on this tile and on the tile before it."""
     cell, turn = args
     sides = PIECES[tile][int(turn)].rivers[0]
-    for side, beyond in enumerate(list_neighbours(cell)):
+    for side, beyond in enumerate(list_neighbours(cell)):  # the river comes in at one of them
         tile_before = state.tiles.get(beyond)
         if tile_before is None or SIDES[side] not in sides:
             continue

@@ -118,7 +118,8 @@ class TradersBuilders(BoxHooks):
     }
 
     def prepare(self, state: State, rules: Rules) -> State:
-        return replace(state, goods=(dict.fromkeys(GOODS, 0),) * len(state.track))
+        seat_count = len(state.track)
+        return replace(state, goods=(dict.fromkeys(GOODS, 0),) * seat_count)
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> GoodsTaken | None:
         """§7.2: Give the goods of a city to the seat on turn, which completed it."""
