@@ -52,7 +52,8 @@ class Chance(Struct, eq=False):
 
     def reveal(self, label: str) -> None:
         """Record that something hidden but already fixed was turned over: no choice, but it cannot be undone."""
-        self._draw_index(label, (None,))
+        only_one = (None,)
+        self._draw_index(label, only_one)
 
     def _draw_index(self, label: str, faces: Sequence[Any]) -> int:
         """Draw one of the faces, record the draw, and return the place of the result."""

@@ -379,7 +379,7 @@ class TurnSearch:
         search, seed = self._search, self._search.random.getrandbits(64)
         is_first_try = step not in self._bad_moves
         if is_first_try or menus.count(menu) > MAX_LISTED_MOVES:
-            evaluations = evaluate_moves(search, state, seat, menu, seed)
+            evaluations = evaluate_moves(search, state, seat, menu, seed)  # of a very long menu not all
             best_first = sorted(evaluations, key=lambda move: -evaluations[move][seat])
             self._bad_moves[step] = frozenset(best_first[MOVES_AGAIN:])
         else:

@@ -92,6 +92,7 @@ def export_person(app: App, person: ProvenPerson) -> Belongings:
     """Return all data of a person, to be downloaded as a file."""
     with app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.id == person.id)).one()
+        # A claim may be a seat of another player, who typed the address.
         own_seats = [seat for seat in _list_seats(connection, person.id) if not _is_claim(seat)]
         return Belongings(
             address=row.address,

@@ -110,9 +110,9 @@ def find_signed_in(db: Connection, key: str) -> SignedIn | None:
 
 
 def check_mail(db: Connection, table: str, seat: int, person: int) -> ProvenPerson | None:
-    """Return the sender of a mail to the reply address of a seat, which only letters to this person have.
+    """Return the person who wrote to the reply address of a seat; None if another person has the seat now.
 
-    Return None if another person has the seat now.
+    Only letters to this person have that address, so it proves who wrote.
     """
     own = select(seats.c.person).where(seats.c.table == table, seats.c.seat == seat, seats.c.person == person)
     return None if db.execute(own).first() is None else ProvenPerson(person)

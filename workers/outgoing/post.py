@@ -186,10 +186,10 @@ def send_over(
     batch = [letter for letter, _ in ready]
     with closing(emails.send_all(server, [envelope for _, envelope in ready])) as results:
         for place, letter in enumerate(batch):
-            if app.now() >= letter.due_at:
+            if app.now() >= letter.due_at:  # the end of its lease
                 return batch[place:]
             try:
-                refusal = next(results)
+                refusal = next(results)  # sends this letter
             except OSError as error:  # smtplib's own errors are among these
                 log.warning("mail server lost", letter=letter.id, error=str(error))
                 retry_later(app, letter, str(error))

@@ -216,7 +216,7 @@ def _close_features_ending_at(state: State, cell: str, features: Features) -> li
 
 
 def _unite(segment: int, roots: Sequence[int], parents: Parents) -> tuple[int, Sequence[int]]:
-    """Make a new segment, and all features that it meets, part of the first of these; return this and the others."""
+    """Put a new segment and all features that it meets under the root of the first; return it, and the other roots."""
     root = find_root(parents, roots[0])  # another segment of the tile may have united these with others
     parents[segment] = root
     if len(roots) == 1:

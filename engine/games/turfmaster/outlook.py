@@ -83,8 +83,8 @@ def _expect_points(state: State, horses: list[SimulatedHorse], to_ride: float) -
     ahead = [float(len(state.arrived))] * len(horses)  # how many others arrive before each horse, on average
     for first in range(len(horses)):
         for second in range(first):
-            log_odds = min(MAX_LOG_ODDS, strengths[first] - strengths[second])
-            chance_first_is_behind = 1 / (1 + exp(log_odds))
+            log_odds_first_is_ahead = min(MAX_LOG_ODDS, strengths[first] - strengths[second])
+            chance_first_is_behind = 1 / (1 + exp(log_odds_first_is_ahead))
             ahead[first] += chance_first_is_behind
             ahead[second] += 1 - chance_first_is_behind
     for horse, others_ahead in zip(horses, ahead, strict=True):

@@ -43,7 +43,7 @@ ASKED_NOTE = "flock"
 TOKENS: dict[str, int] = DATA["sheep"]
 """How many tokens there are of each kind: with a number of sheep, or with a wolf."""
 
-FLOCK_COMES_HOME = 0.8
+CHANCE_TO_COME_HOME = 0.8  # of a flock, before a wolf takes it
 """The part of a flock that a bot expects to drive home."""
 
 Flocks = dict[str, tuple[int, ...]]
@@ -218,9 +218,9 @@ class HillsSheep(BoxHooks):
         return None
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
-        """Return the sheep of the seat's own flocks, less those that a wolf may still take."""
+        """Return the sheep of the seat's own flocks, times the chance that they come home."""
         own = [figure for figure in _select_shepherds(list_figures(state)) if figure.seat == seat]
-        return FLOCK_COMES_HOME * _count_sheep(state, own)
+        return CHANCE_TO_COME_HOME * _count_sheep(state, own)
 
     def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         return (Choice("flock", (("grow",), ("home",)), "14.3"),)
