@@ -26,7 +26,7 @@ SIDE_WEIGHTS = (1, 5, 25, 125)
 SURROUNDINGS = 625
 """The edges around an empty cell are one number to the base 5: a digit for each side, 0 if there is no tile."""
 
-ROAD_LESS_FIELD = EDGE_DIGITS["r"] - EDGE_DIGITS["f"]
+ROAD_MINUS_FIELD = EDGE_DIGITS["r"] - EDGE_DIGITS["f"]
 """What a digit gains when its edge becomes a road instead of a field."""
 
 BRIDGE_AXES = {"NS": (0, 2), "EW": (1, 3)}

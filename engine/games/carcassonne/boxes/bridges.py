@@ -28,7 +28,7 @@ from engine.games.carcassonne.tiles import (
     FITTING_TURNS,
     MOST_SEGMENTS,
     PIECES,
-    ROAD_LESS_FIELD,
+    ROAD_MINUS_FIELD,
     SIDE_WEIGHTS,
     SIDES,
     Args,
@@ -77,7 +77,7 @@ def _add_bridge(state: State, cell: str, tile: str) -> State:
     old, new = PIECES[placed.tile][placed.turn], PIECES[tile][placed.turn]
     frontier = state.frontier.copy()
     for side, beyond in enumerate(list_neighbours(cell)):
-        if new.codes[side] != old.codes[side]:
+        if new.codes[side] != old.codes[side]:  # at the two ends of the bridge, whose cells are in the frontier
             frontier[beyond] += new.codes[side] - old.codes[side]
     index, segment, open_ends = new.built_segments[-1]  # the bridge comes after all that is printed
     tile_number = placed.first // MOST_SEGMENTS
@@ -113,14 +113,18 @@ def _carries_acrobats(state: State, cell: str) -> bool:
 
 
 def fits_beside(state: State, rules: Rules, tile: str, site: tuple[str, str]) -> bool:
-    """Whether a tile fits beside a tile on the table once that has a bridge; the site is its cell and the axis."""
+    """Whether a tile in hand fits beside a tile on the table as soon as the latter has a bridge.
+
+    `site` is the cell of the tile on the table, and the axis of the bridge.
+    """
     cell, axis = site
     options: list[Args] = []
     for side, beyond in enumerate(list_neighbours(cell)):
         if beyond in state.frontier:
             surroundings = state.frontier[beyond]
-            if SIDES[side] in axis:  # the bridge comes to the opposite side of the cell beyond, two sides further
-                surroundings += ROAD_LESS_FIELD * SIDE_WEIGHTS[side - 2]
+            if SIDES[side] in axis:  # the edge between the two cells is a field now, and a road under the bridge
+                side_of_beyond = side - 2  # the opposite one
+                surroundings += ROAD_MINUS_FIELD * SIDE_WEIGHTS[side_of_beyond]
             options += [(beyond, turn) for turn in FITTING_TURNS[tile][surroundings]]
     return bool(filter_places(state, rules, tile, options))
 
@@ -164,8 +168,11 @@ class Bridges(BoxHooks):
         return options
 
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
-        """§23.2: The tile goes beside the tile on the table that got a bridge for it."""
-        part = state.work[-1] if state.work else None
+        """§23.2: The tile in hand goes beside the tile on the table that got a bridge for it.
+
+        In other steps than `place` there is none in hand: the options are for an abbey, which the bridge does not bind.
+        """
+        part = state.work[-1]
         if not isinstance(part, Part) or part.step != "place":
             return options
         bridge_cell = find_bridge(part)
@@ -189,8 +196,8 @@ class Bridges(BoxHooks):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the bridges in hand are worth by the tiles that are still to come."""
-        left = sum(map(len, state.bags))
-        return BRIDGE_IN_HAND * get_bridges_left(state)[seat] * left / (left + len(state.tiles))
+        tiles_left = sum(map(len, state.bags))
+        return BRIDGE_IN_HAND * get_bridges_left(state)[seat] * tiles_left / (tiles_left + len(state.tiles))
 
 
 BOX = Bridges()
