@@ -35,7 +35,7 @@ class AbbotRecalled(Struct, frozen=True, omit_defaults=True, tag=True):
 def apply_abbot_recalled(state: State, event: AbbotRecalled) -> State:
     """§8.4: Send the abbot home in place of a figure, and pay for his place.
 
-    The step that follows closes this scoring round before the completed features are scored.
+    The points are a scoring round of their own: the next step closes it before completed features are scored.
     """
     state = send_home(finish_figure_step(state), (event.figure,))
     return apply_awards(state, event.awards)
@@ -73,13 +73,15 @@ class Abbot(BoxHooks):
         return replace(deck, bags=tuple(_plant_gardens(bag, gardens) for bag in deck.bags))
 
     def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
-        """§8.3: Offer to take the own abbot back, unless his place is scored in this turn anyway."""
-        if state.supply[seat]["abbot"]:
+        """§8.3: Offer to take the own abbot back; from edition 4 on not if his place is scored in this turn anyway."""
+        if state.supply[seat]["abbot"]:  # each seat has only one, so he is not on the table
             return None
-        own = [figure for figure in list_figures(state) if figure.seat == seat and figure.kind == "abbot"]
-        if own and not editions.recalls_surrounded_abbot(state.edition):
-            own = [figure for figure in own if not is_about_to_be_scored(state, rules, figure)]
-        return Choice("recall", tuple((figure.place,) for figure in own), "8.3") if own else None
+        abbot = next((one for one in list_figures(state) if one.seat == seat and one.kind == "abbot"), None)
+        if abbot is None:  # he is in prison, for example
+            return None
+        is_scored_anyway = is_about_to_be_scored(state, rules, abbot)
+        can_come_home = not is_scored_anyway or editions.recalls_surrounded_abbot(state.edition)
+        return Choice("recall", ((abbot.place,),), "8.3") if can_come_home else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
         """§8.4: Take the abbot back, and award the points of his place; only edition 1 adds bonuses."""

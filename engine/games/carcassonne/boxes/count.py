@@ -54,6 +54,9 @@ CASTLE_QUARTER, CATHEDRAL_QUARTER = "castle", "cathedral"
 TO_COUNT = "count-"
 """The beginning of the token that names where the count goes."""
 
+ANY_FARM = ""
+"""The place in the question at the end, which is about all farms instead of one feature."""
+
 OUTSIDE, REMAIN = "outside", "remain"
 ENTRY_NOTE, OWN_NOTE, OTHERS_NOTE = "carcassonne", "points own", "points others"
 """The notes that the city was opened, and that features brought points to the seat on turn and to others."""
@@ -93,7 +96,7 @@ class CitizensAsked(Struct, frozen=True, omit_defaults=True, tag=True):
 
     quarter: str
     seats: tuple[int, ...]
-    place: str = ""
+    place: str = ANY_FARM
 
 
 class CitizenMoved(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -153,10 +156,7 @@ def apply_citizens_remained(state: State, event: CitizensRemained) -> State:
 
 
 def _make_question_note(place: str) -> str:
-    """Return the note by which a part remembers that seats were asked about the feature at this place.
-
-    The place is empty for the question about farms at the end.
-    """
+    """Return the note by which a part remembers that seats were asked about this place: a feature, or `ANY_FARM`."""
     return f"citizens {place}"
 
 
@@ -249,9 +249,10 @@ class Count(StartBlock):
                 yield from ((kind, quarter) for quarter in quarters)
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> CitizensAsked | None:
-        """§30.4: Before completed features are scored, ask whether meeples come to the next one from their quarter.
+        """§30.4: Before any completed feature is scored, ask about each whether meeples come to it from their quarter.
 
-        The hook is called until no question is left.
+        Before edition 4 this is asked about a feature just before it is scored itself. The hook is called until no
+        question is left.
         """
         ask_all = editions.asks_citizens_before_churches(state.edition)
         # A farm with a barn is scored without being one of the completed features.
@@ -281,16 +282,19 @@ class Count(StartBlock):
         return CitizensAsked(quarter, seats, place)
 
     def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
-        """§30.5: Before the final scoring, and after last turns of other boxes, ask whether meeples go onto farms."""
+        """§30.5: Before the final scoring, and after last turns of other boxes, ask whether meeples go onto farms.
+
+        The rules take the first event that any box returns here, so this box returns none while another one has one.
+        """
         market = QUARTER_OF["field"]
         seats = list_seats_with_citizens(state, market)
-        was_asked = _make_question_note("") in get_current_part(state).notes
+        was_asked = _make_question_note(ANY_FARM) in get_current_part(state).notes
         if was_asked or not seats or not any(list_farms(state, rules)):
             return None
-        others = (box for box in rules.hooks["begin_overtime"] if box is not self)
-        if any(box.begin_overtime(state, rules) for box in others):
+        other_boxes = (box for box in rules.hooks["begin_overtime"] if box is not self)
+        if any(box.begin_overtime(state, rules) for box in other_boxes):
             return None
-        return CitizensAsked(market, seats)
+        return CitizensAsked(market, seats, ANY_FARM)
 
     def count_more_cities(self, state: State, rules: Rules, farm: Feature) -> int:
         """§30.6: Carcassonne is a completed city for each farm at its wall."""
@@ -315,8 +319,8 @@ class Count(StartBlock):
         return (Choice("deploy", (*deployments_to_farms, (REMAIN,)), "30.5"),)
 
     def _find_quarter(self, state: State, task: Task) -> str:
-        """Return the quarter whose meeples a task is about; without a place it is about farms."""
-        if not task.place:
+        """Return the quarter whose meeples a task is about."""
+        if task.place == ANY_FARM:
             return QUARTER_OF["field"]
         cell, token = task.place.split("/")
         root = find_token_root(state, cell, token)
