@@ -107,10 +107,13 @@ get_pile = make_getter("pile", Pile)
 
 
 def apply_message_drawn(state: State, event: MessageDrawn) -> State:
-    """Take the message from the stack and ask what to do with it; the scoring round is over, so no figure has moved."""
+    """Take the message from the stack and ask what to do with it; this ends the scoring round that led to it.
+
+    In the next round no scoring figure has `moved` yet.
+    """
     old = get_pile(state)
     pile = Pile(_remove(old.unseen, event.number), _remove(old.seen, event.number))
-    if state.work[-1] == CHAIN:
+    if state.work[-1] == CHAIN:  # the seat was asked whether to draw
         state = pop_work(state)
     return replace(push_work(state, Task("message", event.number)), pile=pile, moved=())
 
@@ -134,11 +137,12 @@ def apply_message_traded(state: State, event: MessageTraded) -> State:
 
 
 def apply_message_performed(state: State, event: MessagePerformed) -> State:
-    """Give the points and send the figures home; message 4 goes under the stack only after its extra turn."""
+    """Put the message under the stack, give the points and send the figures home; for message 4 begin an extra part."""
+    state = pop_work(state)
     if event.number == ONE_MORE:  # the extra part is pushed last and done first; then the task returns the message
-        state = push_work(scoring.settle_figures(pop_work(state)), Task("return", ONE_MORE))
+        state = push_work(scoring.settle_figures(state), Task("return", ONE_MORE))
         return push_work(state, Part(kind="message"))
-    state = _put_under(pop_work(state), event.number)
+    state = _put_under(state, event.number)
     awards = (Award(event.seat, event.points, "message"),) if event.points else ()
     return apply_awards(send_home(state, event.figures), awards)
 
@@ -198,8 +202,8 @@ def _score_smallest(state: State, number: int, rules: Rules) -> MessagePerformed
     points = [scoring.count_points(state, rules, feature, "message") for feature in features]
     fewest = min(points)
     smallest = features[points.index(fewest)]
-    own_meeples = rules.select_meeples(smallest.figures, state.turn)
-    return MessagePerformed(state.turn, number, fewest, place=own_meeples[0].place)
+    own_meeple = rules.select_meeples(smallest.figures, state.turn)[0]  # its place tells which feature was counted
+    return MessagePerformed(state.turn, number, fewest, own_meeple.place)
 
 
 def _count_targets(state: State, number: int, rules: Rules) -> int:
@@ -215,14 +219,14 @@ def _count_targets(state: State, number: int, rules: Rules) -> int:
 def _score_and_take_back(state: State, figure: Figure, rules: Rules) -> MessagePerformed:
     """§5.14: Score the feature of a meeple for its owner alone, as at the end with bonuses, and take the meeple back.
 
-    Without the lead it brings nothing.
+    Its owner needs the lead among all figures on the feature, unless the lead does not matter there.
     """
     feature = state.features[find_figure_root(state, figure)]
-    points = 0
     alone = replace(feature, figures=(figure,))
-    awards = scoring.award_without_lead(state, rules, alone, "message")
-    if awards is not None:
-        points = sum(award.points for award in awards)
+    points = 0
+    fixed_awards = scoring.award_without_lead(state, rules, alone, "message")
+    if fixed_awards is not None:
+        points = sum(award.points for award in fixed_awards)
     elif figure.seat in scoring.find_leaders(state, rules, feature):
         points = scoring.count_leader_points(state, rules, feature, figure.seat, "message")
         for box in rules.hooks["award_bonus"]:
@@ -275,7 +279,10 @@ class Messages(BoxHooks):
         return replace(state, pile=Pile(tuple(MESSAGES)))
 
     def after_round(self, state: State, rules: Rules, chance: Chance) -> MessageDrawn | MessageOffered | None:
-        """§5.4: Draw a message if a figure that the seat on turn moved in this round is on a dark space."""
+        """§5.4: Draw a message if a scoring figure that the seat on turn moved in this round is on a dark space.
+
+        §5.8: If the last move was for a message, the table may let the seat choose whether to draw.
+        """
         steps = state.track[state.turn]
         if not any(is_dark(steps[scorer]) for scorer in state.moved):
             return None
