@@ -51,9 +51,9 @@ REVOLT_TILES: dict[str, str] = {
 }
 """The kind of feature that each tile strikes: its sign is such as `revolt city`."""
 
-TILES_WAITED, REVOLT_LOSS, REVOLT_REACH = 8, 1.0, 0.55
+TILES_WAITED, REVOLT_LOSS, STRIKE_CHANCE = 8, 1.0, 0.55
 """For bots: how many tiles are drawn while a meeple waits, the points that it loses in a revolt, and the chance that a
-revolt of its kind reaches it."""
+revolt of its kind strikes its seat and is not over at an earlier one."""
 
 
 class RevoltBroke(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -176,18 +176,19 @@ class Revolts(BoxHooks):
 
     def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what protected meeples save and bring, by how many revolts of their kind may come, less for debts."""
-        left, debt = count_tiles_left(state), estimate_debt(state, seat)
-        if not left:
+        tiles_left, debt = count_tiles_left(state), estimate_debt(state, seat)
+        if not tiles_left:
             return debt
         safe = [figure for figure in list_figures(state) if figure.protected and figure.seat == seat]
-        return debt + sum(self._estimate_use_of_protection(state, figure, left) for figure in safe)
+        return debt + sum(self._estimate_use_of_protection(state, figure, tiles_left) for figure in safe)
 
-    def _estimate_use_of_protection(self, state: State, figure: Figure, left: int) -> float:
+    def _estimate_use_of_protection(self, state: State, figure: Figure, tiles_left: int) -> float:
         """Return the points that a protected meeple can expect to save and to bring while it waits."""
         kind = state.features[find_figure_root(state, figure)].kind
-        in_bags = sum(REVOLT_TILES.get(tile) == kind for bag in state.bags for tile in bag)
-        coming = in_bags * min(1.0, TILES_WAITED / left)
-        return (REWARD + REVOLT_LOSS) * REVOLT_REACH * min(1.0, coming)
+        revolts_in_bags = sum(REVOLT_TILES.get(tile) == kind for bag in state.bags for tile in bag)
+        share_drawn = min(1.0, TILES_WAITED / tiles_left)  # of the tiles that are left, while the meeple waits
+        revolt_chance = min(1.0, revolts_in_bags * share_drawn)  # at most one revolt is counted
+        return (REWARD + REVOLT_LOSS) * STRIKE_CHANCE * revolt_chance
 
 
 BOX = Revolts()

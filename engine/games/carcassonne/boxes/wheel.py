@@ -47,8 +47,8 @@ FORTUNE_POINTS, MONK_POINTS, CROWN_POINTS = 3, 2, 3
 CROWN_IN_HAND = 5.0
 """The points that a bot expects of a meeple on a crown that is sure to be paid: its points, and that it comes home."""
 
-PASSED_BY = 5 / 6
-"""The chance that the wheel does not stop at a section."""
+PASS_CHANCE = 5 / 6
+"""The chance that one turn of the wheel does not stop at a certain section."""
 
 CLASH = Refused(
     "The wheel takes the place of the start tile: "
@@ -279,7 +279,8 @@ class Wheel(StartBlock):
         if not own:
             return 0.0
         turns_to_come = sum(get_number(tile) > 0 for bag in state.bags for tile in bag)
-        return own * CROWN_IN_HAND * (1 - PASSED_BY**turns_to_come)
+        stop_chance = 1 - PASS_CHANCE**turns_to_come  # that one of the turns stops at the section of a crown
+        return own * CROWN_IN_HAND * stop_chance
 
 
 BOX = Wheel()
