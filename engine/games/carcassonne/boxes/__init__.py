@@ -119,7 +119,7 @@ def _make_default(name: str, value: Any) -> Any:
 def _make_state_type(box_fields: Mapping[str, tuple[Any, Any]]) -> type[state.State]:
     """Return a type of states with these fields of boxes; the fields of all other boxes are constants of the class."""
     constants = {name: default for name, (_, default) in STATE_FIELDS.items() if name not in box_fields}
-    if constants:  # pickle would take the type with all fields, which has the same name
+    if constants:  # pickle finds a type by its name, and the type with all fields has the same one
         constants["__reduce__"] = lambda state: (_restore_state, (state.options, msgspec.structs.astuple(state)))
     defined: Any = msgspec.defstruct(
         "State",

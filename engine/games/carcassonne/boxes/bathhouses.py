@@ -73,8 +73,8 @@ def apply_bath_entered(state: State, event: BathEntered) -> State:
 
 def apply_bather_fetched(state: State, event: BatherFetched) -> State:
     """Return the meeple to the supply of its owner, whose payment is the only award."""
-    left = tuple(bather for bather in get_bathers(state) if bather.cell != event.cell)
-    state = replace(add_note(state, FETCH_NOTE), bathers=left)
+    others = tuple(bather for bather in get_bathers(state) if bather.cell != event.cell)
+    state = replace(add_note(state, FETCH_NOTE), bathers=others)
     (payment,) = event.awards
     return apply_awards(_change_meeples(state, payment.seat, 1), event.awards)
 

@@ -187,8 +187,8 @@ def apply_tile_bought(state: State, event: TileBought) -> State:
     if seats:
         tiles = list(auction.tiles)
         tiles.remove(event.tile)
-        left = Auction(tuple(tiles), seats)
-        state = replace(replace_top(state, Task(BAZAAR, seats=(left.next_seat,))), auction=left)
+        next_auction = Auction(tuple(tiles), seats)
+        state = replace(replace_top(state, Task(BAZAAR, seats=(next_auction.next_seat,))), auction=next_auction)
     else:
         state = replace(pop_work(state), auction=None)
     return _apply_payment(state, event.awards)

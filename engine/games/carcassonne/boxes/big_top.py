@@ -86,7 +86,7 @@ def apply_tent_pitched(state: State, event: TentPitched) -> State:
 def apply_pyramid_scored(state: State, event: PyramidScored) -> State:
     """§13.6: Send the acrobats home in place of a figure, and pay their owners.
 
-    The step that follows closes this scoring round before the completed features are scored.
+    The points are a scoring round of their own: the next step closes it before completed features are scored.
     """
     state = send_home(finish_figure_step(state), event.figures)
     return apply_awards(state, event.awards)

@@ -74,7 +74,7 @@ class Fairy(BoxHooks):
         figure = get_figure_with_fairy(state)
         if figure is None or figure.seat != state.turn or part.kind == "builder":
             return ()
-        if figure not in list_figures(state):  # it has left, and she is still there
+        if figure not in list_figures(state):  # the figure has left, and the fairy is still at its place
             return ()
         return (Award(state.turn, TURN_POINTS, "fairy"),)
 

@@ -141,10 +141,10 @@ def apply_fled(state: State, event: Fled) -> State:
 
 def find_region(outbreaks: Iterable[str], active: Iterable[str]) -> set[str]:
     """§33.3: Return the cells of the outbreaks and of the active fleas that are connected with them side by side."""
-    region, waiting, left = set(outbreaks), list(outbreaks), set(active)
+    region, waiting, unreached = set(outbreaks), list(outbreaks), set(active)
     while waiting:
-        beside = left.intersection(list_neighbours(waiting.pop()))
-        left -= beside
+        beside = unreached.intersection(list_neighbours(waiting.pop()))
+        unreached -= beside
         region |= beside
         waiting += beside
     return region

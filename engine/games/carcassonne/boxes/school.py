@@ -148,7 +148,7 @@ class School(BoxHooks):
         if amounts:
             (points,) = amounts
             return TeacherPaid(get_teacher_owner(state), points)
-        if "school" in part.notes:
+        if "school" in part.notes:  # this tile has brought a seat the teacher already
             return None
         # A road without figures is not scored, and is still among the completed features.
         is_earned = was_school_road_scored(state) or any(leads_to_school(state, root) for root in part.done)

@@ -62,7 +62,10 @@ get_first_segments = make_getter("since", dict[str, int])
 
 
 def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
-    """Put up the tollhouse of a seat, or move it; moving keeps its side."""
+    """Put up the tollhouse of a seat, or move it, which keeps its side.
+
+    Note the tile of this part: roads that were completed by earlier tiles pay no toll here.
+    """
     side = SMALL
     others = dict[str, tuple[int, int]]()
     for cell, (owner, its_side) in get_tollhouses(state).items():
@@ -78,7 +81,7 @@ def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
 def apply_toll_raised(state: State, event: TollRaised) -> State:
     """Turn the tollhouse to its large side or send it home, and pay the toll.
 
-    As after a scored feature, the part is at its scoring: boxes do not react to the figure again.
+    The part is now in the step `score`, as after a scored feature: in `between` boxes would react to the figure again.
     """
     seat, side = get_tollhouses(state)[event.cell]
     tollhouses = {cell: house for cell, house in get_tollhouses(state).items() if cell != event.cell}

@@ -172,7 +172,7 @@ def apply_exchange_offered(state: State, event: ExchangeOffered) -> State:
 
 
 def apply_prisoners_exchanged(state: State, event: PrisonersExchanged) -> State:
-    """Return both prisoners to their owners; one of these may have been asked which meeple comes back."""
+    """Return both prisoners to their owners, and end the question to one of these which meeple comes back, if any."""
     state = pop_task(state)
     for prisoner in event.prisoners:
         state = _release(state, prisoner)
@@ -291,7 +291,7 @@ class Tower(BoxHooks):
         return parts
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> list[Args]:
-        """§22.4: Offer to put a meeple on a tower with a floor."""
+        """§22.4: Offer to put a meeple on a tower with a floor; the abbot, mayor and wagon cannot go there."""
         supply = state.supply[seat]
         kinds = [kind for kind, segments in rules.segments.items() if supply[kind] and _can_go_anywhere(segments)]
         if not kinds:
