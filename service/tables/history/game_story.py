@@ -103,7 +103,7 @@ def _make_line(points: Sequence[ChancePoint], seat: int, current: int, point_wid
 
 def _load_chance_history(app: App, db: Connection, table: Snapshot) -> tuple[ChancePoint, ...]:
     """Compute the chances after each entry once, then take them from the cache."""
-    key = ("chances", table.row.id, table.row.length)
+    key = ("chances", table.row.id, table.row.length)  # the stories are in the same cache, each with the key "story"
     points: tuple[ChancePoint, ...] | None = app.caches.stories.get(key)
     if points is None:
         points = story.compute_chance_history(table.game, snapshots.load_entries(db, table))
@@ -273,7 +273,7 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
     scores_after = list[tuple[int, ...]]()
     for entry in entries:
         before_entries.append((state, scores))
-        may_set_up = state is None  # to set the game up is no scoring
+        was_running = state is not None  # the entry that begins the game sets it up too, which is no scoring
         for event in entry.events:
             if isinstance(event, table_events.Started):
                 state = game.State()
@@ -282,13 +282,13 @@ def _list_scores(game: Any, entries: list[Entry[Any]]) -> tuple[list[tuple[int, 
                 steps = [step for step in steps if step.seq < event.to]
             elif type(event) not in table_events.TABLE_EVENTS:
                 state = game.evolve(state, event)
-                if may_set_up:
+                if not was_running:
                     continue
                 new_scores = _get_scores(game, state)
                 if new_scores != scores:
                     steps.append(ScoringStep(entry.seq, event, before=scores, after=new_scores))
                     scores = new_scores
-        if may_set_up and state is not None:
+        if state is not None and not was_running:
             scores = _get_scores(game, state)
         scores_after.append(scores)
     return scores_after, steps
@@ -320,13 +320,13 @@ def _add_sources(game: Any, steps: list[ScoringStep], seats: int) -> tuple[dict[
     totals = tuple(dict[str, int]() for _ in range(seats))
     for step in steps:
         for seat, (before, after) in enumerate(zip(step.before, step.after, strict=True)):
-            left = after - before
-            sources = game.sources(step.event, seat) if left else ()
+            points_left = after - before
+            sources = game.sources(step.event, seat) if points_left else ()
             for number, (source, points) in enumerate(sources, 1):
                 is_last = number == len(sources)
-                part = left if is_last else points
+                part = points_left if is_last else points
                 totals[seat][source] = totals[seat].get(source, 0) + part
-                left -= part
+                points_left -= part
     return totals
 
 

@@ -255,19 +255,20 @@ def load_frame(
 ) -> Frame:
     """Return the position after an entry, with what a replay shows beside it.
 
-    Without a number the entry is the last one, but the first one in a replay that begins with an entry inside of the
-    game, `begin`. A number outside of the replay means its first or its last entry.
+    A replay goes over the whole game, or from its entry `begin` to the end. Without an `entry_number`, it shows its
+    first entry if there is a `begin`, else its last. A number outside of the replay, or a `begin` outside of the game,
+    means the nearest entry inside.
     """
-    index, start = _load_turns(app, db, table)
+    index, start_of_game = _load_turns(app, db, table)
     last = table.row.length - 1
-    first = start if begin is None else min(max(begin, start), last)
+    first = start_of_game if begin is None else min(max(begin, start_of_game), last)
     if entry_number is None:
         entry_number = last if begin is None else first
     at = min(max(entry_number, first), last)
     then = snapshots.load_past(app, db, table, at)
     scene = _make_scene(table, reader, then.state)
     narrator = _make_narrator(table, reader, scene.view)
-    nearby = snapshots.load_entries(db, table, max(at - NEARBY_ENTRIES, start), at + NEARBY_ENTRIES + 1)
+    nearby = snapshots.load_entries(db, table, max(at - NEARBY_ENTRIES, first), at + NEARBY_ENTRIES + 1)
     position_length = at + 1  # the entries from 0 to `at`
     return Frame(
         at,
