@@ -67,7 +67,7 @@ PAPER = re.compile(r'<rect class="paper" .*? fill="(.*?)"/>')
 END_TAG = "</svg>"
 SPRITE_TAG = '<svg xmlns="http://www.w3.org/2000/svg" font-family="DejaVu Sans"'
 
-# The colours of a sprite, and how much of what is below they cover: None for everything.
+# The colours of a sprite, and the mask by which they are pasted: how opaque each pixel is. None: all pixels are opaque.
 Sprite: TypeAlias = "tuple[Image.Image, Image.Image | None]"
 SpriteKey = tuple[str, int, int]  # its drawing with all definitions, and its width and height in pixels
 SPRITES: LRU[Sprite] = LRU(16_000_000)  # pixels: about 80 MB, which holds all grounds and pieces of the games here
@@ -310,7 +310,8 @@ def measure_picture(svg: str) -> tuple[int, int]:
 def paint_picture(svg: str) -> Image.Image:
     """Paint an SVG as wide as pictures in letters are, part by part: sprites are pasted, all between them is painted.
 
-    Each part is an SVG of its own, with the head of the whole and the definitions that the part refers to.
+    A part between two sprites is painted as an SVG of its own, with the head of the whole and the definitions that it
+    refers to.
     """
     from PIL import Image
 
@@ -320,14 +321,15 @@ def paint_picture(svg: str) -> Image.Image:
     scale = PICTURE_WIDTH / view_width
     paper = PAPER.search(body)
     painting = Image.new("RGB", (PICTURE_WIDTH, round(view_height * scale)), paper[1] if paper else "#ffffff")
+    # The group in SPRITE_PART keeps the sprites in the list, as every second part.
     parts = [(part, SPRITE_BOX.match(part)) for part in SPRITE_PART.split(PAPER.sub("", body, count=1))]
     keys = {part: _make_sprite_key(part, box, scale, definitions) for part, box in parts if box}
     sprites = _load_sprites(keys.values())
     for part, box in parts:
         if box:
-            colours, cover = sprites[keys[part]]
+            colours, mask = sprites[keys[part]]
             left, top = float(box["x"]) * scale, float(box["y"]) * scale
-            painting.paste(colours, (round(left - view_left * scale), round(top - view_top * scale)), cover)
+            painting.paste(colours, (round(left - view_left * scale), round(top - view_top * scale)), mask)
         elif "<" in part:  # not only white space between two sprites
             drawing = f"{head}{part}{_collect_definitions(part, definitions)}{END_TAG}"
             layer = paint_svg(drawing, *painting.size)
@@ -371,11 +373,11 @@ def _load_sprites(keys: Collection[SpriteKey]) -> dict[SpriteKey, Sprite]:
 
 
 def _paint_sprite(drawing: str, width: int, height: int) -> Sprite:
-    """Paint a sprite; it needs no cover if all of its pixels are opaque."""
+    """Paint a sprite; it needs no mask if all of its pixels are opaque."""
     image = paint_svg(f"{SPRITE_TAG} {drawing}{END_TAG}", width, height)
-    cover = image.getchannel("A")
-    is_opaque = cover.getextrema() == (255, 255)
-    return image.convert("RGB"), None if is_opaque else cover
+    mask = image.getchannel("A")
+    is_opaque = mask.getextrema() == (255, 255)
+    return image.convert("RGB"), None if is_opaque else mask
 
 
 def paint_svg(svg: str, width: int, height: int) -> Image.Image:
