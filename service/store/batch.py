@@ -148,7 +148,7 @@ UPDATE_SEAT = SEAT_WRITER.one_by_one
 
 
 class _Level(Struct):
-    """The entries and verdicts inside one savepoint that are not written yet."""
+    """The entries and verdicts inside one savepoint, or outside of all, that are not written yet."""
 
     begin: Callable[[], object] | None = None  # begins the savepoint; None once it has begun
     additions: list[Addition] = []
@@ -170,7 +170,7 @@ class _Level(Struct):
             self.error = error
             raise
 
-    def check(self) -> None:
+    def raise_if_failed(self) -> None:
         """Raise the error of a write that failed, also where a caller inside has suppressed it."""
         if self.error is not None:
             raise self.error
@@ -201,7 +201,7 @@ class Batch:
         """
         for level in self._levels:
             level.write(self._connection)
-        self._levels[0].check()  # each savepoint checks its own level as it ends
+        self._levels[0].raise_if_failed()  # a savepoint does so for its own level as it ends
         return self._connection
 
     @contextmanager
@@ -213,11 +213,12 @@ class Batch:
             self._levels.append(level)
             try:
                 yield
-                level.check()
+                level.raise_if_failed()
             finally:
                 self._levels.pop()
-        self._levels[-1].additions += level.additions
-        self._levels[-1].verdicts += level.verdicts
+        outer = self._levels[-1]  # writes what no flush has written inside
+        outer.additions += level.additions
+        outer.verdicts += level.verdicts
 
 
 def _write(connection: Connection, additions: Sequence[Addition], verdicts: Sequence[StoredVerdict]) -> None:

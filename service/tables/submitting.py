@@ -159,13 +159,13 @@ def _match_source(row: dict[str, Any]) -> list[ColumnElement[bool]]:
 def wait_for_verdict(app: App, submitted: StoredSubmission, seconds: float | None = None) -> Verdict | None:
     """Wait for the referee's verdict, for `seconds` or as long as the host has set; return None if there is none yet.
 
-    Before it returns None, `load_verdict` has made sure that the row is on the disk. Raise Refused if the row is gone:
-    a database that crashed before it wrote to the disk forgets the last rows.
+    None means that the submission is on the disk, and will be judged later: `load_verdict` sees to it. Raise Refused if
+    its row is gone: a database that crashed before it wrote to the disk forgets the last rows.
     """
     seconds = app.settings.verdict_wait if seconds is None else seconds
     began = time.perf_counter()
     app.verdicts.listen()
-    # A verdict that was published before this process could receive it is found in the database.
+    # If the verdict was published before this process listened, only the database has it.
     may_be_judged = not submitted.new or not submitted.was_listening
     verdict = _load_verdict_now(app, submitted) if may_be_judged else None
     if verdict is None:
@@ -327,11 +327,12 @@ def _store_in_sqlite(db: Connection, move: LinkedMove, at: int) -> StoredSubmiss
 
 
 def _store_in_postgresql(app: App, moves: Sequence[LinkedMove]) -> Sequence[StoredSubmission | None]:
-    """Store all moves by one statement; their places in its parameter tell which rows it returns."""
+    """Store all moves by one statement; each row that it returns tells the place of its move in `moves`."""
     rows = [{"place": place, **_make_row(move)} for place, move in enumerate(moves)]
     with app.store.peeking() as db:
         stored = queries.fetch(db, _make_insert_all(), {"moves": msgspec.json.encode(rows).decode(), "at": app.now()})
-    submitted = {place: StoredSubmission(table, number) for place, table, number, _not_durable in stored}
+    # The last column, NOT_DURABLE, has done its work in the database.
+    submitted = {place: StoredSubmission(table, number) for place, table, number, _ in stored}
     return [submitted.get(place) for place in range(len(moves))]
 
 
