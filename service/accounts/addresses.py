@@ -53,7 +53,8 @@ def confirm_seat(app: App, person: ProvenPerson, table: str, number: int) -> Ans
         is_new_proof = not seat.proven
         proof.prove_seat(work.locked.flush(), person, table, seat.seat, app.now())
         work.locked = lock_table(app, work.locked.batch, table)  # with the new row of the seat
-        if work.locked.position.phase == "playing" and is_new_proof:  # before, quiet hours and vacations did not count
+        # Without this proof, the person's quiet hours and vacations did not count at this table.
+        if work.locked.position.phase == "playing" and is_new_proof:
             seat_commands.restart_deadline(work.locked, seat.seat)
             work.locked = seat_commands.announce_vacations(work.locked, seat.seat)
         unanswered = proof.list_claims(work.locked.flush(), person.id)
@@ -140,7 +141,7 @@ def add_address(locked: LockedTable, number: int, text: str, visit: str = "") ->
     locked = change_seat(locked, number, person=person, proven=proven)
     _delete_mistyped(locked.flush(), f"confirm/{locked.row.id}", old=seat.person, new=person)
     joining.owe_first_letter(locked, number, person)
-    _owe_turn_letter(locked, seat)
+    _owe_turn_letter(locked, locked.seats[number])
     return locked
 
 

@@ -77,7 +77,8 @@ def find_table(db: Connection, recipient: Recipient, table: str) -> TableOfRecip
     own_seats = [seat for seat in rows if seat.person == recipient.id]
     if not own_seats:
         return None
-    own_seat = min(own_seats, key=lambda seat: not seat.proven)  # a stranger may have typed the address at another
+    proven_seats = [seat for seat in own_seats if seat.proven]
+    own_seat, *_others = proven_seats or own_seats  # a stranger may have typed the address at the others
     names = tuple(seat.name for seat in rows if seat.name and seat.person != recipient.id)
     own_settings = letter_settings.parse_table_settings(own_seat.letter_settings)
     return TableOfRecipient(table, row.game, catalogue.get_title(row.game), names, own_settings)

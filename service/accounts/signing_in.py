@@ -116,8 +116,11 @@ def renew_settings_link(db: Connection, person: ProvenPerson, keep: Collection[i
 def renew_link(app: App, db: Connection, person: ProvenPerson, table: str, seat: int | None) -> None:
     """Give a seat of this person a new link; the old one stops working.
 
-    Raise Refused if the seat is not this person's, or if none is named (`seat` is None). A stranger who knew the
-    organiser's link may have let chats follow the table, so a new link for the organiser removes all followers.
+    Raise Refused if the seat is not this person's, or if none is named (`seat` is None). A seat that was taken with the
+    person's address, but without proof, may be a stranger's.
+
+    A stranger who knew the organiser's link may have let chats follow the table, so a new link for the organiser
+    removes all followers.
     """
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person.id, ~_is_claim())
     seat_row = db.execute(select(seats).where(*own).with_for_update()).one_or_none()

@@ -287,9 +287,9 @@ class RecordingGame:
 def _find_failed_move(table: PlayoutTable, playout: PlayedGame) -> tuple[int, str] | None:
     """Play a game again that raised an error; return the seat and the move during which it did.
 
-    Return None if the error was not raised by a move.
+    Return None if something else raised it: the set-up, the choice of the next move, or a check.
     """
-    recording, made = RecordingGame(table.game), len(playout.moves)
+    recording, made = RecordingGame(table.game), len(playout.moves)  # moves that were made before the error
     steps = _iter_steps(table, recording, playout.seed)
     try:
         for _ in islice(steps, 1 + made + 1):  # set-up, moves, and the failed move

@@ -112,7 +112,7 @@ def load_log(file: str) -> Export:
 
 
 def _open_log(file: str, export: Export, seat: int | None) -> Log:
-    """Open the log for a reader; raise Misuse if it lacks what that seat knew."""
+    """Open the log as this seat knew it, or for None as its reader in the export; raise Misuse if it lacks that."""
     from engine import catalogue
     from engine.table_events import Opened
 
@@ -128,7 +128,8 @@ def _open_log(file: str, export: Export, seat: int | None) -> Log:
     if not whole and seat not in (None, export.seat):
         holder = "a spectator" if export.seat is None else f"seat {export.seat}"
         raise Misuse(f"{file} was exported for {holder} before the end; it does not contain what seat {seat} knew.")
-    return Log(export, game, entries, opening.seats, whole, seat=export.seat if seat is None else seat)
+    reader = export.seat if seat is None else seat
+    return Log(export, game, entries, opening.seats, whole, reader)
 
 
 def _parse_entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
@@ -151,7 +152,7 @@ def iter_moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
     names = [f"Seat {seat + 1}" for seat in range(log.seats)]
     narrator = narration.Narrator(log.game, names, me=log.seat)
     players = drawing.list_players(names)
-    for entry, table in zip(log.entries, _iter_tables(log, only), strict=False):  # no table follows entry `only`
+    for entry, table in zip(log.entries, _iter_tables(log, only), strict=False):  # the tables end with entry `only`
         if only is not None and entry.seq != only:
             continue
         redacted = _redact(log, entry)

@@ -124,11 +124,15 @@ def record_sent(db: Connection, follower: FollowerRow, now: int) -> None:
 
 
 def record_failure(db: Connection, follower: FollowerRow, now: int, answer: HookOutcome) -> None:
-    """Record that news did not arrive: try again later; when that does not help, switch off and tell the organiser."""
+    """Record that news did not arrive: try again later; when that does not help, switch off and tell the organiser.
+
+    The column `failures` counts the failures in a row, and `failed` those of all time.
+    """
     failures = follower.failures + 1
     since = now if follower.failing_since is None else follower.failing_since
     values: dict[str, Any] = {"failures": failures, "failing_since": since, "error": answer.summary[:MAX_ERROR_CHARS]}
-    values["due_at"] = now + compute_retry_pause(follower.failures, answer.pause_s)  # the failures before this one
+    # The pause doubles with each failure before this one: the first pause is the shortest.
+    values["due_at"] = now + compute_retry_pause(follower.failures, answer.pause_s)
     is_lasting = failures >= FAILING_MIN_TIMES and now - since >= FAILING_MAX_S
     if answer.outcome == "gone" or is_lasting:
         values["disabled_at"] = now

@@ -136,7 +136,7 @@ def _load_branch(locked: LockedTable, place: Place, number: int) -> _LoadedBranc
 
 
 def _store_moves(locked: LockedTable, loaded: _LoadedBranch) -> LockedTable:
-    """Store the new moves of a branch, and order its own moves again."""
+    """Store the new moves of a branch, and order its own moves again; raise Refused if the game has left the branch."""
     branch = loaded.branch
     branches.replace_moves(locked.flush(), branch, branch.moves)
     played = play_moves(locked.game, loaded.first_position, branch)

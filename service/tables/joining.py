@@ -219,7 +219,7 @@ def open_rematch_within(
     After the commit call `publish_changes` and `opening.wake_workers`.
     """
     own = table.seats[seat]
-    # Where players have addresses, the first of them counts as the organiser: this player could not be it.
+    # The organiser is the first player with an address, if there is one: this player could not be the organiser.
     if own.person is None and any(one.person is not None for one in table.seats):
         raise Refused("You play without an e-mail address; please ask another player to open the next game.")
     holder = None if own.person is None else proof.require_holder(own)

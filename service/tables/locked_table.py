@@ -333,7 +333,7 @@ def _make_seat_update(change: SeatChange) -> SeatUpdate:
     may_run = change.is_to_move and change.status == "taken" and clock.runs and not change.after.paused
     if not may_run or left is None:
         return replace(update, clock_left=left)
-    if change.has(TimedOut):  # the rest of a turn that was missed is not waited for
+    if change.has(TimedOut):  # if the turn goes on after the bot's move, its deadline has passed at once
         return replace(update, clock_left=0, clock_from=at, due_at=at, late_at=at)
     update = replace(update, clock_from=at, clock_left=left)
     return _add_deadline(update, make_calendar(change.after, seat, clock), clock, change.reminder, at)
@@ -364,7 +364,7 @@ def _compute_time_left(change: SeatChange) -> int | None:
     """Return the seconds on this seat's clock after the entry; None before its first turn, or without a limit.
 
     A missed deadline leaves none, a new player gets the bank, and after a pause or an absence there are at least
-    the seconds of courtesy. A new turn, or a further move in the same turn, adds its own time.
+    the seconds of courtesy. A new turn adds its time; a further move in it starts the pace again, but a bank runs on.
     """
     left, clock = _compute_time_left_at_entry(change), change.clock
     if not clock.runs:

@@ -245,7 +245,10 @@ def _append_first_entries(app: App, batch: Batch, table: str, seed: bytes, new: 
 
 
 def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:
-    """Seat the bots, and the persons with a word for the dice: the organiser, mostly; the others are invited."""
+    """Seat the bots, and the persons with a word for the dice: the organiser, mostly; the others are invited.
+
+    The bots come first, so that the game begins if a person then takes the last seat.
+    """
     for number, guest in enumerate(guests):
         if guest.status == "bot":
             locked = append_command(locked, None, Move("bot", (str(number), secrets.token_hex(8))))

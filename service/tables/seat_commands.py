@@ -87,10 +87,13 @@ def end_vacation(locked: LockedTable, seat: int, words: Words) -> LockedTable:
 
 
 def _parse_submitted_days(locked: LockedTable, person: ProvenPerson, words: Words) -> Span:
-    """Parse the days of a `home` from another table; raise Refused if the vacation of that first day ends otherwise."""
+    """Parse the first and the new last day in a `home` that was submitted from another table.
+
+    Raise Refused if the vacation of that first day is stored with another last day, as when a player types the days.
+    """
     first, last = letter_settings.parse_vacation(words)
     stored_last = dict(letter_settings.list_vacations(locked.flush(), person)).get(first)
-    if stored_last is not None and stored_last != last:  # none is stored if it was cancelled
+    if stored_last is not None and stored_last != last:  # a vacation that was cancelled is not stored
         raise Refused("To end a vacation early write only: home")
     return first, last
 
@@ -243,13 +246,13 @@ def allow_spectators(db: Connection, place: Place, allowed: bool) -> None:
 
 
 def move_order_up(db: Connection, place: Place, order: int) -> None:
-    """Try a standing order before the order in front of it."""
+    """Exchange a standing order without a condition with the one before it; raise Refused if it is the first one."""
     queries.lock_table(db, place.table)
     standing_orders.move_up(db, place.table, require_seat(place), order)
 
 
 def move_branch_up(db: Connection, place: Place, branch: int) -> None:
-    """Try the standing orders of a branch before those of the branch in front of it."""
+    """Exchange the standing orders of a branch with those of the branch before it; raise Refused if it is the first."""
     queries.lock_table(db, place.table)
     standing_orders.move_branch_up(db, place.table, require_seat(place), branch)
 

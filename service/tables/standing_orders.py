@@ -136,7 +136,7 @@ def move_up(db: Connection, table: str, seat: int, number: int) -> None:
     stored = [order for order in list_orders(db, table, seat) if not order.after]
     for before, order in pairwise(stored):
         if order.id == number:
-            # The rows stay, as they are tried in the order of their ids; their moves change places.
+            # Orders are tried by their ids. So the rows keep these, and each gets the move of the other.
             for row, new in ((order, before), (before, order)):
                 db.execute(update(orders).where(orders.c.id == row.id).values(move=new.move, at=new.at))
             return
