@@ -295,7 +295,7 @@ def find_mover(entry: Entry[Any]) -> int | None:
         return entry.seat
     if isinstance(first, TimedOut):  # a move that is made for a late seat
         return first.seat
-    return _find_waiting_mover(entry.events)
+    return _find_waiting_mover(entry.events)  # a move that waited for its draws is made when they come
 
 
 def _find_waiting_mover(events: Sequence[Any]) -> int | None:
@@ -339,7 +339,7 @@ def find_last_turn(entries: list[Entry[Any]], seat: int) -> LastTurn:
     turn = set[int]()
     for entry in reversed(entries):
         mover = find_mover(entry)
-        if mover == seat:
+        if mover == seat:  # also by a move that the server made for it
             turn.add(entry.seq)
         elif mover is not None and turn:
             break

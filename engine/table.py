@@ -100,11 +100,11 @@ def list_commands(table: Table, seat: int) -> Menu:
 
 
 def _iter_waiting_verbs(table: Table, seat: int) -> Iterator[str]:
-    """Iterate over a player's commands while a round is awaited: going on without the beacon, and resigning."""
+    """Iterate over a player's commands while a round is awaited: ask to go on without it (`sealed`), answer, resign."""
     request = table.seal_request
     if request and seat in request.waiting:
         yield "agree"
-    yield "refuse" if request else "sealed"
+    yield "refuse" if request else "sealed"  # any seat can end a request, even the asking one
     if table.phase == "playing":
         yield "resign"
 

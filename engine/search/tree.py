@@ -267,7 +267,7 @@ def _make_attempt(search: Search, seat: int, move_count: int) -> Attempt:
     The number of a move's tries so far is the number of the next deal, which is the same for all moves.
     """
     if search.seats == 2:
-        return lambda edge: _descend(search, seat, edge)
+        return lambda edge: _descend(search, seat, edge, edge.visits)
     turn_search = TurnSearch(search, seat, move_count)
     return lambda edge: turn_search.play_on(edge.move, edge.visits)
 
@@ -284,12 +284,13 @@ def _try_all(search: Search, attempt: Attempt, field: list[Edge]) -> None:
         edge.add(shares)
 
 
-def _descend(search: Search, seat: int, edge: Edge) -> Shares:
-    """Go down the tree below a move as far as a new node, and add its evaluation to the moves on the way.
+def _descend(search: Search, seat: int, edge: Edge, deal: int) -> Shares:
+    """Go down the tree below a move, in the deal of this number, as far as a new node, and return its evaluation.
 
-    It is returned, too, and `_try_all` adds it to the first move.
+    It is added to the further moves on the way; `_try_all` adds it to the first one.
     """
-    imagined, path = search.make_chances(edge.visits), list[Edge]()
+    imagined = search.make_chances(deal)
+    further_moves = list[Edge]()
     state = search.redeal(next(imagined))
     while True:
         state = search.play(state, seat, edge.move, next(imagined))
@@ -304,8 +305,8 @@ def _descend(search: Search, seat: int, edge: Edge) -> Shares:
             shares = node.expand(search, menu, state)
             break
         edge = edge.children[mover].pick()
-        path.append(edge)
-    for edge in path:
+        further_moves.append(edge)
+    for edge in further_moves:
         edge.add(shares)
     return shares
 

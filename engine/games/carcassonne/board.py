@@ -139,8 +139,8 @@ NEAR_MIDDLE = 15
 VERBS_AWAY = frozenset({"capture", "escape", "message", "princess", "pyramid", "recall", "withdraw"})
 """The verbs of the moves that take the figure away that they name."""
 
-MOVES_AWAY = {"castle": "castle score", "flock": "flock home"}
-"""The moves by which the figure goes home that a box asks about, by their verbs."""
+ANSWERS_AWAY = {"castle": "castle score", "flock": "flock home"}
+"""The answers that send the figure home that a box asks about, by their verbs; they name no figure."""
 
 MOST_FAR_NAMES, MOST_NAMED_CELLS = 12, 24
 """The most segments of other tiles that are each named in a letter, and the most tiles, lest names cover the land."""
@@ -200,14 +200,14 @@ def list_options_of(menu: Menu, verb: str) -> list[tuple[str, ...]]:
 def list_moves_away(menu: Menu, figure: Figure, question: str) -> list[str]:
     """Return the moves that take a figure off the land; `question` is the place that a box asks about, or empty.
 
-    The last argument of these moves is the place of the figure, or the segment that it is on.
+    The last argument of a move is the place of the figure, or the segment that it is on; an answer to a box has none.
     """
     moves, places = list[str](), (figure.place, f"{figure.cell}/{figure.segment}")
     for entry in menu:
         if entry.verb in VERBS_AWAY:
             moves += [" ".join((entry.verb, *option)) for option in _list_options(entry) if option[-1] in places]
     if figure.place == question:
-        moves += [MOVES_AWAY[entry.verb] for entry in menu if entry.verb in MOVES_AWAY]
+        moves += [ANSWERS_AWAY[entry.verb] for entry in menu if entry.verb in ANSWERS_AWAY]
     return moves
 
 

@@ -14,7 +14,7 @@ def performs_without_target(edition: int) -> bool:
 
 
 def settles_before_other_part(edition: int) -> bool:
-    """§7.8: Whether what follows a figure is decided before another part begins, and never again."""
+    """§7.8: Whether boxes react to a figure only before another part begins; up to edition 2 also after that part."""
     return edition >= 3
 
 

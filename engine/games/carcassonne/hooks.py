@@ -9,17 +9,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from engine.chance import Chance
-from engine.games.carcassonne.state import (
-    Award,
-    Feature,
-    FeatureScored,
-    Figure,
-    Options,
-    Part,
-    State,
-    Task,
-    TilePlaced,
-)
+from engine.games.carcassonne.state import Award, Feature, FeatureScored, Figure, Options, Part, State, Task, TilePlaced
 from engine.games.carcassonne.tiles import START, SUPPLY, Args, count_tiles_of
 from engine.menu import Menu, MenuEntry, Move
 from engine.refusal import Refused
@@ -340,12 +330,16 @@ class Rules(Struct, frozen=True, eq=False):
 def combine_boxes(boxes: Sequence[BoxHooks]) -> Rules:
     """Return the rules of the base game with these boxes."""
     hooks = {name: tuple(box for box in boxes if _overrides(box, name)) for name in HOOKS}
+    rounds = dict[str, tuple[RoundHook, ...]]()
+    for key, name in ROUNDS.items():
+        rounds[key] = tuple(getattr(box, name) for box in hooks[name])  # the hooks themselves, to be called
     supply = sum((Counter(box.supply) for box in boxes), Counter(SUPPLY))
+    base_verbs = dict.fromkeys(BASE_VERBS)  # they have no box, but no box may use them either
     more_kinds = [dict.fromkeys(box.feature_kinds) for box in boxes]
     return Rules(
         boxes=tuple(boxes),
         hooks=hooks,
-        rounds={key: tuple(getattr(box, hook) for box in hooks[hook]) for key, hook in ROUNDS.items()},
+        rounds=rounds,
         supply=dict(supply),
         strength=merge_distinct("strength", {"meeple": 1}, *(box.strength for box in boxes)),
         segments=merge_distinct("segments", {"meeple": MEEPLE_SEGMENTS}, *(box.segments for box in boxes)),
@@ -354,7 +348,7 @@ def combine_boxes(boxes: Sequence[BoxHooks]) -> Rules:
         shared_tasks=frozenset().union(*(box.shared_tasks for box in boxes)),
         scoring_figures=max((box.scoring_figures for box in boxes), default=1),
         feature_order=tuple(merge_distinct("feature kinds", dict.fromkeys(BASE_ORDER), *more_kinds)),
-        verbs=merge_distinct("verbs", dict.fromkeys(BASE_VERBS), *(dict.fromkeys(box.verbs, box) for box in boxes)),
+        verbs=merge_distinct("verbs", base_verbs, *(dict.fromkeys(box.verbs, box) for box in boxes)),
         tasks=merge_distinct("tasks", *(dict.fromkeys(box.tasks, box) for box in boxes)),
     )
 

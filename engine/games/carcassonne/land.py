@@ -111,7 +111,7 @@ def find_features_ending_at(state: State, cell: str) -> list[int]:
 
 
 def can_grow(state: State, figure: Figure) -> bool:
-    """Whether the feature of a figure leads to an empty cell, seen tile by tile from that of the figure on."""
+    """Whether the feature of a figure leads to an empty cell; searched tile by tile, as a field counts no open ends."""
     root, seen, waiting = find_figure_root(state, figure), {figure.cell}, [figure.cell]
     while waiting:
         cell = waiting.pop()
@@ -165,14 +165,14 @@ def _pair_shared_side(
 ) -> Iterable[tuple[int, int]]:
     """Pair each segment at a side that two cities or two fields of one tile share with each one beyond it.
 
-    `_add_built_segments` takes each pair for two closed ends. In fact each segment closes its own end, and only the
-    first one closes those beyond as well; `closed_too_often` gets the difference.
+    `_add_built_segments` closes two ends for each pair, but here an end is in several pairs, and closes only once:
+    each segment closes its own, and the first one those beyond for all. `closed_too_often` gets the rest.
     """
     if len(mine) == len(theirs) and edge != EDGES["city"]:
         return zip(mine, theirs, strict=True)  # but two fields face two others one to one
     for index in mine:
-        ends = 1 + (len(theirs) if index == mine[0] else 0)
-        closed_too_often[index] = closed_too_often.get(index, 0) + 2 * len(theirs) - ends
+        really_closed = 1 + (len(theirs) if index == mine[0] else 0)
+        closed_too_often[index] = closed_too_often.get(index, 0) + 2 * len(theirs) - really_closed
     return itertools.product(mine, theirs)
 
 
@@ -275,11 +275,11 @@ def _add_enclosed_segments(
     Return the cells that cloisters and gardens wait for, and the new ones that are complete already.
     """
     empty = [one for one in list_cells_around(cell) if one not in state.tiles]
-    numbers = [state.tiles[one].first // MOST_SEGMENTS for one in list_cells_around(cell) if one in state.tiles]
+    tiles_around = [state.tiles[one].first // MOST_SEGMENTS for one in list_cells_around(cell) if one in state.tiles]
     roots = [number * MOST_SEGMENTS + index for index in piece.enclosed_indexes]
     for root, index in zip(roots, piece.enclosed_indexes, strict=True):
         segment = piece.segments[index]
-        features[root] = Feature(segment.kind, len(empty), (*numbers, number), segment.marks)
+        features[root] = Feature(segment.kind, len(empty), (*tiles_around, number), segment.marks)
     more_cells = {one: (*state.awaited_cells.get(one, ()), *roots) for one in empty}
     return state.awaited_cells | more_cells, ([] if empty else roots)
 
@@ -333,7 +333,7 @@ def lift_figures(state: State, figures: tuple[Figure, ...]) -> State:
 
 
 def _leave_fairy(state: State, figures: tuple[Figure, ...]) -> dict[str, Figure]:
-    """§10.3: Return the field `fairy` without a seat if her figure leaves, as an equal one may come to its place."""
+    """§10.3: Return `fairy` without a seat if her figure leaves; until edition 6 it could come back to her."""
     fairy: Figure | None = get_field(state, "fairy")
     if fairy is None or fairy not in figures or not editions.forgets_figure_of_fairy(state.edition):
         return {}

@@ -99,13 +99,15 @@ class LetterLayout(Struct, frozen=True):
 
 
 def lay_out_letter(view: Any, extent: Sequence[int], has_hand: bool, has_turns: bool) -> LetterLayout:
-    """Lay the picture out for the land of this extent (west, east, north, south)."""
+    """Lay the picture out for the land of this extent (west, east, north, south), which has a unit of its own."""
     west, east, north, south = extent
     columns, rows = max(east - west + 1, MIN_COLUMNS), max(south - north + 1, MIN_ROWS)
+    # A whole number, so that a tile looks the same on every cell, and is drawn only once.
     pixels_per_tile = PICTURE_PIXELS * TILE_SIZE // (columns * TILE_SIZE + MARGIN_BESIDE)
-    pixel = TILE_SIZE / pixels_per_tile  # in units of the land, as are the width and the lens
+    pixel = TILE_SIZE / pixels_per_tile  # in units of the land, like the width
     width = PICTURE_PIXELS * pixel
-    unit = width / 1000  # all heights below are counted in these
+    unit = width / 1000
+    # All below is in thousandths of the width, apart from `x` and `y`.
     things = tuple(_list_things(view, seat) for seat in range(len(view.supply)))
     mats = _lay_out_mats(things)
     hand_y = HAND_Y + mats.height_of_all
@@ -113,7 +115,7 @@ def lay_out_letter(view: Any, extent: Sequence[int], has_hand: bool, has_turns: 
     head = hand_y + (hand_height + HAND_GAP if has_hand else 0)
     named = tuple(dict.fromkeys(kind for supply in view.supply for kind in supply if kind != "meeple"))
     bottom = head + round((rows * TILE_SIZE + MARGIN_ABOVE) / unit)
-    # Where the middle of cell 0,0 is, if the middle of the land is in the middle of its part of the picture.
+    # Where the middle of cell 0,0 is, in units of the land, if that of the land is in the middle of its part.
     x = width / 2 - (west + east) * (TILE_SIZE / 2)
     y = (head + bottom) * unit / 2 - (north + south) * (TILE_SIZE / 2)
     return LetterLayout(
@@ -222,7 +224,7 @@ class NamePlate(NamedTuple):
     half: float
 
     def hides(self, other: NamePlate) -> bool:
-        """Whether two plates would hide each other."""
+        """Whether two plates would hide each other; the letters, and so the heights, of both have the same size."""
         return (
             abs(self.middle.x - other.middle.x) < self.half + other.half
             and abs(self.middle.y - other.middle.y) < PLATE_HEIGHT * self.size

@@ -144,6 +144,7 @@ class Estimate:
         hooks = self.rules.hooks
         self.has_fixed_awards = bool(hooks["award_without_lead"])
         self.boxes_with_extra_points = hooks["count_extra_points"]
+        # These hooks see more than the feature, so that an unchanged feature may be worth more or less than before.
         self.can_cache = not (hooks["adjust_strength"] or hooks["break_tie"] or hooks["adjust_points"])
 
     def value_supply(self, seat: int) -> float:

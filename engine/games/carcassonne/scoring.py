@@ -197,7 +197,7 @@ def menu(state: State, seat: int) -> Menu:
     """§5.2: Offer the two scoring figures to a seat that is owed an award."""
     if not any(award.seat == seat for award in state.owed):
         return ()
-    if state.options.figures == "own_turn" and seat != state.turn:
+    if state.options.figures == "own_turn" and seat != state.turn:  # §5.3: it chooses when its turn comes
         return ()
     return (Choice("score", tuple((scorer,) for scorer in SCORERS), "5.2"),)
 

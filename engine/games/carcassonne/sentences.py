@@ -13,7 +13,7 @@ STRIKING_SIGNS = ("dragon", "volcano", "portal", "princess", "source")
 
 
 def describe_tile(tile: str) -> list[str]:
-    """Return what a tile shows, the most striking first, as keys for `tile_words.txt`."""
+    """Return what a tile shows, as keys for `tile_words.txt`: first its land, then what happens with it."""
     piece = PIECES[tile][0]
     cities = [segment for segment in piece.segments if segment.kind == "city"]
     roads = [segment for segment in piece.segments if segment.kind == "road"]

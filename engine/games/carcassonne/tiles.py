@@ -179,7 +179,7 @@ def _make_piece(row: dict[str, Any], turn: int) -> Piece:
         rivers=rivers,
         indexes={segment.token: index for index, segment in enumerate(segments)},
         built_segments=tuple(
-            (index, segment, len(segment.ends) + segment.marks.count(TUNNEL))
+            (index, segment, len(segment.ends) + segment.marks.count(TUNNEL))  # a tunnel is an open end, too
             for index, segment in enumerate(segments)
             if segment.kind not in ("field", *ENCLOSED_KINDS)
         ),
@@ -304,7 +304,7 @@ def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
         codes = [_encode_edge(edge, side) for side, edge in enumerate(piece.edges)]
         for number in range(1, 5):
             for touching in itertools.combinations(codes, number):  # the edges that have a tile beyond them
-                fits[sum(touching)] += (str(turn),)
+                fits[sum(touching)] += (str(turn),)  # the codes add up to the number of these surroundings
     return tuple(fits)
 
 

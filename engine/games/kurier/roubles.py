@@ -24,9 +24,13 @@ def offer_turn(state: State, seat: int) -> Menu:
 
 
 def end_basic_game(state: State) -> Won | None:
-    """§7.5: the price is reached; §7.6: the palace is empty."""
+    """Return how the game ends by the basic rules, or None.
+
+    §7.5: the seat on turn wins as soon as its coins reach the price. §7.6: if none does, and the palace is empty, the
+    first seat that turned a coin wins.
+    """
     seat = state.turn
-    price = state.players[seat].dispatch.price
+    price = state.players[seat].dispatch.price  # 0 until its dispatch is with a guard
     if price and count_roubles(_list_own_coins(state, seat)) >= price:
         return win(state, seat, "price")
     if not state.palace and state.first_rouble is not None:

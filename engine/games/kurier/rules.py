@@ -167,8 +167,9 @@ def _travel(state: State, start: str, kind: Kind, end: str) -> list[Event]:
     travelled = Travelled(owner, kind, start, end, skipped, dispatch=carries)
     if end != PALACE or not carries:
         return [travelled]
-    guard = Delivered(owner, FAR_GUARD_PRICE) if skipped else Delivered(owner, GUARD_PRICES[start], start)
-    return [travelled, guard]
+    if skipped:  # it comes from before the last village, to a guard that is above no inn
+        return [travelled, Delivered(owner, FAR_GUARD_PRICE)]
+    return [travelled, Delivered(owner, GUARD_PRICES[start], inn=start)]
 
 
 META = Meta(

@@ -61,7 +61,7 @@ def _find_fields_beside(field: Field, ahead: Field) -> tuple[Field, ...]:
     """
     lane, index = field
     _, index_ahead = ahead
-    middle = (FRONTS[lane][index] + FRONTS[lane][index_ahead] + 1) // 2  # halves are rounded up
+    middle = (FRONTS[lane][index] + FRONTS[lane][index_ahead] + 1) // 2  # half up, which is exact: fronts are whole
     return tuple((side, bisect_left(FRONTS[side], middle)) for side in (lane - 1, lane + 1) if 0 <= side < LANES)
 
 
@@ -274,9 +274,10 @@ def _merge_courses(stage: int) -> int:
 def _find_lane_changes(start: Field, late_stride: int) -> int:
     """§6.2: return the fields where a stride may change the lane: stride 1, and from stride `late_stride` on."""
     after_first = [BIT[field] for field in (FIELD_AHEAD[start], *FIELDS_BESIDE[start])] if start in FIELD_AHEAD else []
-    fewest = late_stride - 2  # straight strides between the first one and the late one; each is a shift by one bit
+    # At least so many straight strides, each a shift by one bit, are between the first and the late one.
+    fewest = late_stride - 2
     late = [bit >> strides for bit in after_first for strides in range(fewest, MOST_POINTS)]
-    return reduce(or_, late, BIT[start])
+    return reduce(or_, late, BIT[start])  # the first stride begins at the start
 
 
 @lru_cache(maxsize=8192)
