@@ -42,7 +42,7 @@ def apply_abbot_recalled(state: State, event: AbbotRecalled) -> State:
 
 
 def _plant_gardens(bag: tuple[str, ...], gardens: dict[str, int]) -> tuple[str, ...]:
-    """Replace tiles of a bag by those with a garden: of each tile in `gardens` as many copies as it says."""
+    """Give tiles of a bag a garden: of each in `gardens` as many copies as it says, or all if there are fewer."""
     planted = list(bag)
     for tile, number in gardens.items():
         for _ in range(min(number, bag.count(tile))):

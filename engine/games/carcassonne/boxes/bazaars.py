@@ -62,7 +62,7 @@ class Auction(Struct, frozen=True, gc=False):
     def next_seat(self) -> int:
         """The seat that has to pick, bid or decide.
 
-        The picker bids first, then all others in turn, and then the picker decides.
+        The picker picks a tile and makes the first bid; then the seats in `waiting` bid, and then the picker decides.
         """
         picker = self.seats[0]
         if self.bidder is None or not self.waiting:

@@ -276,8 +276,7 @@ class Count(StartBlock):
         if not seats:
             return None
         place = find_arrival_place(state, rules, root)
-        was_asked = _make_question_note(place) in get_current_part(state).notes
-        if was_asked or not place:
+        if not place or _make_question_note(place) in get_current_part(state).notes:
             return None
         return CitizensAsked(quarter, seats, place)
 

@@ -134,7 +134,7 @@ def _drive_home(state: State, figure: Figure) -> FlockHome:
     """§14.4: Award all sheep of the field to each seat that has a shepherd there."""
     shepherds = _select_shepherds(state.features[find_figure_root(state, figure)].figures)
     sheep = _count_sheep(state, shepherds)
-    seats = sorted({other.seat for other in shepherds})
+    seats = sorted({other.seat for other in shepherds})  # the log needs the same order each time
     return FlockHome(shepherds, tuple(Award(seat, sheep, "flock") for seat in seats))
 
 

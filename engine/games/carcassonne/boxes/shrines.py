@@ -50,7 +50,7 @@ class Shrines(BoxHooks):
     events = {ChallengeLost: apply_challenge_lost}
 
     def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
-        """§16.3: A shrine may have one cloister around it at most, and that one no other shrine; and vice versa."""
+        """§16.3: A shrine may have at most one cloister around it, and a cloister at most one shrine."""
         if not has_cloister(tile):
             return options
         is_shrine = has_shrine(tile)
