@@ -207,6 +207,7 @@ def _owe_reminder(app: App, db: Connection, seat: Any) -> None:
     kind = f"reminder/{len(earlier_times)}" if earlier_times else "reminder"
     letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": kind}
     is_same_letter = (letters.c[name] == value for name, value in letter.items())
+    # A player who has chosen fewer reminders since the last one may have the letter of this number already.
     if db.execute(select(letters.c.id).where(*is_same_letter)).first() is None:
         db.execute(insert(letters), {**letter, "due_at": app.now()})
 

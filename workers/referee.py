@@ -153,8 +153,8 @@ def _judge_suspects(app: App, claims: Sequence[ClaimedSubmission]) -> None:
 def _handle_failure(app: App, claims: Sequence[ClaimedSubmission], error: Exception) -> None:
     """Refuse a submission that failed alone; if the database failed, restore the number of tries instead.
 
-    Several that failed together are left as they are, because each is judged alone next. Verdicts that are stored
-    already stay as they are, too.
+    Several that failed together are left as they are, because each is judged alone next. After a failure that came
+    behind the commit, the verdicts are stored already, and stay.
     """
     with suppress(OperationalError), app.store.writing() as db:
         if isinstance(error, OperationalError):

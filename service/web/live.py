@@ -50,10 +50,10 @@ class OpenPage:
         self._has_missed_look = False
 
     def send(self, text: bytes) -> None:
-        """Send a `look` or a heartbeat; after a `look` that could not be sent, send a `look` in any case."""
-        text = LOOK_EVENT if self._has_missed_look else text
-        is_sent = self._send_now({"type": "http.response.body", "body": text, "more_body": True})
-        if text == LOOK_EVENT:
+        """Send a `look` or a heartbeat; in place of a heartbeat a `look`, if the last one could not be sent."""
+        body = LOOK_EVENT if self._has_missed_look else text
+        is_sent = self._send_now({"type": "http.response.body", "body": body, "more_body": True})
+        if body == LOOK_EVENT:
             self._has_missed_look = not is_sent
 
     def end(self) -> None:

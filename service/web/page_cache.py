@@ -161,7 +161,7 @@ class PageCache:
         Flask does not learn how the client wants it compressed: the page is cached as it is.
         """
         flask_environ = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
-        banner = self._app.notices.get().banner
+        banner = self._app.notices.get().banner  # first: if it changes from here on, the page is not current
         flask_answer = _call(self._wsgi_app, flask_environ)
         is_to_be_cached = PAGE_SOURCE in flask_environ  # the view has called `cache_page`
         if not is_to_be_cached or flask_answer.status_code != 200:

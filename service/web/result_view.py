@@ -151,7 +151,7 @@ def list_results(
 
     `sources` are each seat's points by source; all are empty if the game does not say where points come from.
     """
-    gains = [sum(gained for gained in points.values() if gained > 0) for points in sources]  # before what it cost
+    gains = [sum(gained for gained in points.values() if gained > 0) for points in sources]  # without losses
     best = max(*(stand.score for stand in standing), *gains, 1)  # a whole bar; not 0, because lengths are divided by it
     all_sources = dict.fromkeys(source for points in sources for source in points)
     colours = {source: TINTS[number % len(TINTS)] for number, source in enumerate(all_sources)}

@@ -204,7 +204,7 @@ def make_table_page(db: Connection, place: Place, table: Snapshot) -> TablePage:
         alt=board.alt,
         waiting_for=waiting_for,
         due_at=due_at,
-        seconds_left=(due_at or 0) - get_app().now(),
+        seconds_left=(due_at or 0) - get_app().now(),  # shown only if there is a deadline
         turn=_make_turn(table, menu, narrator, chosen, frame, fields) if menu else None,
         hint=HintNote(tuple(menu_forms.describe_move(move, narrator) for move in hint.moves)) if hint else None,
         can_ask_hint=place.seat is not None and snapshots.can_ask_hint(table.clock, table.seats, place.seat),

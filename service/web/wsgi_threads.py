@@ -81,6 +81,7 @@ class ThreadedWsgi:
                 chunks.close()
         status = int(status_line.split()[0])
         headers = [(name.lower(), value) for name, value in given_headers]
+        # An answer to HEAD keeps the length of the content that a GET would get.
         if status not in WITHOUT_BODY and environ["REQUEST_METHOD"] != "HEAD":
             headers = [(name, value) for name, value in headers if name != "content-length"]
             headers.append(("content-length", str(len(content))))

@@ -242,8 +242,8 @@ def run_web(options: argparse.Namespace) -> int:
     host, port = parse_listening_address("--bind", options.bind or f"{settings.host}:{settings.port}")
     with take_port(host, port) as listener:
         app = App(settings)
-        _open(app)
-        app.close()  # every process opens its own
+        _open(app)  # here, so that the database is migrated once, or the start refused
+        app.close()  # every process makes an app of its own
         _say(f"Depesche is open at {host}:{port}")
         memory.collect_from_now_on()
         names = [f"web {number + 1}" for number in range(options.workers)]
@@ -294,12 +294,12 @@ def run_worker(options: argparse.Namespace) -> int:
         )
     settings = _load_shared_settings(options)
     app = App(settings)
-    _open(app)
+    _open(app)  # here, so that the database is migrated once, or the start refused
     memory.collect_from_now_on()
     if len(queues) == 1:
         processes.run_worker(app, queues[0])
         return 0
-    app.close()  # every process opens its own
+    app.close()  # every process makes an app of its own
     processes.run_each(queues, lambda queue: partial(processes.run_worker, App(settings), queue))
     return 0
 

@@ -302,10 +302,11 @@ def _explain_waiting(locked: LockedTable, seat: int, line: str, vocabulary: Voca
 
 
 def _say(locked: LockedTable, mail: Mail, line: str, text: str) -> LineResult:
-    """Show a remark to the table; without a text, the lines of the mail before if they were shown to no one."""
+    """Show a remark to the table; without a text, the lines of the mail before if that mail had no move."""
     if not text:
         previous = mail_results.load_previous(locked.flush(), mail)
-        text = "\n".join(previous.lines) if previous and previous.result.has("talk") else ""
+        if previous and previous.result.has("talk"):  # so only a mail without a move is reported
+            text = "\n".join(previous.lines)
     try:
         talk.add_remark(locked.flush(), mail.table, mail.seat, text, locked.now)
     except Refused as refused:

@@ -176,11 +176,11 @@ def _iter_shorter_forms(sentence: str, menu: Menu, words: Vocabulary) -> Iterato
 
 
 def _iter_from_verb(sentence: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
-    """Yield a sentence from its verb on, if only words such as “ja”, “ok” or “mein Zug ist” are before it."""
+    """Yield a sentence from its verb on, if only a few words such as “ja”, “ok” or “mein Zug ist” are before it."""
     written = sentence.split()
     verbs = tuple(entry.verb for entry in menu)
     leading = words.table.lead | words.table.greet | words.table.small
-    for start in range(1, min(MIN_SENTENCE_WORDS, len(written))):
+    for start in range(1, min(MIN_SENTENCE_WORDS, len(written))):  # as many words are before it
         before, rest = " ".join(written[:start]), " ".join(written[start:])
         if any(word.casefold() not in leading for word in split_words(before)):
             return

@@ -242,9 +242,9 @@ def _join_flowed(part: Message, text: str) -> str:
         return text
     deletes_space = str(part.get_param("delsp", "")).casefold() == "yes"
     lines: list[str] = []
-    goes_on = False  # whether the last line continues with the next one
+    goes_on = False  # whether the line before ends with a blank: then it was broken there
     for broken in text.splitlines():
-        line = broken.removeprefix(" ")
+        line = broken.removeprefix(" ")  # which is sent before a line that begins with “>”, “From ” or a blank
         is_whole = bool(QUOTE_MARK.match(line)) or line == "-- "
         if goes_on and not is_whole and not _begins_quotation(line):
             if deletes_space:
@@ -297,8 +297,8 @@ def iter_unquoted(text: str, remarks: Sequence[str] = ()) -> Iterator[str]:
 def _cut_copy(lines: list[str], remarks: Sequence[str]) -> list[str]:
     """Return the lines above an unmarked copy of our letter.
 
-    In a marked copy, lines that continue one of the remarks become empty: some programs break long lines, and mark only
-    their beginning.
+    In a marked copy, lines that continue one of the other players' `remarks` become empty: some programs break long
+    lines, and mark only their beginning.
     """
     is_marked = [bool(QUOTE_MARK.match(line)) for line in lines]
     start = find_letter(["" if marked else line for line, marked in zip(lines, is_marked, strict=True)])
@@ -307,7 +307,7 @@ def _cut_copy(lines: list[str], remarks: Sequence[str]) -> list[str]:
     plain_remarks = [f" {' '.join(remark.split())} " for remark in remarks]
     rest: list[str] = []
     is_after_mark = False
-    for line, marked in zip(lines, is_marked, strict=False):  # the lines may be cut
+    for line, marked in zip(lines, is_marked, strict=False):  # up to the cut
         continues_remark = is_after_mark and any(f" {line} " in remark for remark in plain_remarks)
         rest.append("" if continues_remark else line)
         is_after_mark = marked

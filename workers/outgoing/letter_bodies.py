@@ -314,7 +314,7 @@ def write_declined(draft: TableDraft) -> Body:
 
 
 def write_talk(draft: TableDraft) -> Body:
-    """Pass on what others said; the letter has nothing else."""
+    """Tell who wrote, each player once; what they wrote is in the section of the table, as in any other letter."""
     speakers = draft.translator.join(dict.fromkeys(remark.name for remark in draft.remarks))
     return Body(
         headline=draft.translator.gettext("News from your table: %(who)s wrote.", who=speakers),

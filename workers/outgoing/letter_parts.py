@@ -145,7 +145,7 @@ def build_links(draft: TableDraft) -> AnswerLinks:
     names = draft.translator.join([name for name in draft.snapshot.names if name])
     subject = " ".join(f"{draft.title}: {names} [{own.mark}]".split())
     turn = draft.seat.open_since if draft.menu else None
-    return AnswerLinks(own.page, own.reply, own.mark, subject, turn or 0)
+    return AnswerLinks(page=own.page, address=own.reply, mark=own.mark, subject=subject, turn=turn or 0)
 
 
 def build_result(draft: TableDraft) -> Result | None:
@@ -174,7 +174,7 @@ def build_recent_events(draft: TableDraft) -> RecentEvents:
     """
     game, seat = draft.snapshot.game, draft.request.seat
     last_turn = log.find_last_turn(draft.entries, seat)
-    first_entry = min(last_turn.entries | {last_turn.since})  # of the last turn, if there was one
+    first_entry = min(last_turn.entries | {last_turn.since})  # of the last turn for `own`, or else of the news
     described = narration.describe_entries(game, draft.entries[first_entry:], draft.narrator, seat)
     chapters = [chapter for chapter in described if chapter.seq >= last_turn.since][-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start

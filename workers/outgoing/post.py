@@ -211,7 +211,7 @@ def settle_sent(app: App, letter: ClaimedLetter, refusal: emails.Refusal | None)
 def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
     """Record what happens to a letter that is not sent now; return False if it is to be sent."""
     if letter.owed.has_digest_channel and letter.owed.kind is TURN:
-        schedule_digest(app, letter)  # for that channel; the letter goes its own way below
+        schedule_digest(app, letter)  # for the channel that gets the digest; below, for the letter itself
     outcome = find_obstacle(letter)
     if letter.starts > MAX_STARTS:
         outcome = "given up: the process that wrote it ended several times"
@@ -221,7 +221,7 @@ def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
     elif not letter.request.address.isascii():
         close_refused(app, letter, why=NOT_ASCII, dead_address_reply=NOT_ASCII)
     elif app.settings.confirms and letter.owed.needs_proof:
-        postpone(app, letter, queries.NEVER_DUE)
+        postpone(app, letter, queries.NEVER_DUE)  # until the proof makes it due
     elif letter.owed.treatment == "digest":
         move_to_digest(app, letter)
     elif letter.owed.kind.waits and (until := find_end_of_wait(app, letter)):
@@ -277,7 +277,7 @@ def write_or_postpone(app: App, letter: ClaimedLetter) -> Envelope | None:
     """Write a letter. Return None if it is overtaken, or has to wait; that is recorded."""
     request = letter.request
     try:
-        message = write_here_or_aside(app, request)
+        message = write_here_or_aside(app, request)  # None if the letter is overtaken
         if message is not None:
             return emails.make_envelope(message, set_return_path(app, letter, message), request.address)
     except OperationalError:
@@ -322,9 +322,8 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
 def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:
     """Return the address that bounces go to; if all share one mailbox, add a header that names the letter."""
     address = f"{app.links.make_bounce_address(letter.id)}@{app.settings.mail_host}"
-    if app.settings.answer_place == "play":
+    if app.settings.answer_place == "play":  # mail to all addresses of this host comes in
         return address
-    del message[RETURN_HEADER]
     message[RETURN_HEADER] = address
     return app.settings.sender_address
 

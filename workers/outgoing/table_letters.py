@@ -109,7 +109,7 @@ def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
         case "relieved":
             return table.seats[request.seat].status != "bot"
         case "invitation":
-            return table.seats[request.seat].status != "empty" and table.phase == "over"
+            return table.phase == "over"
         case "unreachable":
             return _is_reachable_again(snapshot, request)
     return False
@@ -177,7 +177,7 @@ def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessa
         reply_to=links.address,
         pictures=letter.pictures,
     )
-    to_player = replace(request, person=draft.seat.person or 0)  # whose settings the letter links to
+    to_player = replace(request, person=draft.seat.person or 0)  # the letter links to the settings of this person
     return emails.build_message(app, to_player, content)
 
 

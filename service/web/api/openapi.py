@@ -133,7 +133,7 @@ def _make_schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict
     kinds = [kind for operation in operations for kind in _iter_kinds(operation)]
     different_kinds = dict.fromkeys([*kinds, HookPayload])
     games = tuple(catalogue.find_all().values())
-    types_of_games = {
+    types_of_games = {  # by what a schema calls them in `x-of-a-game`
         "View": tuple(game.View for game in games),
         "Event": (TableEvent, *(game.Event for game in games)),
     }

@@ -149,7 +149,7 @@ def _describe_types(document: Mapping[str, Any], operations: tuple[DescribedOper
         if name in done or name not in schemas:  # “integer”, for example, has no schema
             continue
         done.add(name)
-        waiting += _find_references(schemas[name])
+        waiting += _find_references(schemas[name])  # which leaves out the types of games
         yield Shape(name, schemas[name].get("description", ""), tuple(_describe_fields(schemas[name])))
 
 
