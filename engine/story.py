@@ -117,7 +117,7 @@ def _count_redraws(game: Game, transition: _Transition, evaluations: int) -> int
     """Return how often an entry can be drawn again, if every move that may follow it is evaluated each time."""
     after = transition.after
     open_menus = [menu for seat in range(len(after.seats)) if (menu := game.menu(after.state, seat))]
-    moves = min(menus.count(open_menus[0]), MAX_MOVES) if open_menus else 1
+    moves = min(menus.count(open_menus[0]), MAX_MOVES) if open_menus else 1  # the lowest seat decides next
     return max(1, min(MAX_REDRAWS, evaluations // moves - 1))  # the moves after the actual draw are evaluated, too
 
 

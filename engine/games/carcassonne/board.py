@@ -312,7 +312,7 @@ def list_signs(tiles: Mapping[str, Any]) -> list[str]:
     words = set[str]()
     for tile in {placed.tile for placed in tiles.values()}:
         piece = PIECES[tile][0]
-        words.update(list_words_of_piece(piece), piece.indexes)
+        words.update(list_words_of_piece(piece), piece.indexes)  # a bridge is named by its token: its kind is road
         words.update(MARK_WORDS.get(mark, mark) for segment in piece.segments for mark in segment.marks)
     return sorted(words & LEGEND.keys())
 

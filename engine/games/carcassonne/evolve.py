@@ -52,7 +52,7 @@ def evolve(state: State, event: Struct) -> State:
 
 
 def _apply_began(empty: State, event: Began) -> State:
-    """Begin with a state of the type that the boxes of the table need, and let these set up their pieces."""
+    """Begin with a new state, of the type that the boxes of the table need, and let these set up their pieces."""
     seats = len(event.track)
     state_type = get_state_type(event.options)
     state = state_type(

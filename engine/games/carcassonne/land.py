@@ -51,7 +51,7 @@ def apply_tile_placed(state: State, event: TilePlaced) -> State:
     met, closed_too_often = _connect_sides(piece, cell, state.tiles, parents)
     done = _add_built_segments(piece, number, met, closed_too_often, features, parents)
     _add_fields(piece, first, met, features, parents)
-    if closed_too_often:  # two features that were completed one after the other may have become one
+    if closed_too_often:  # a later segment may have joined, and opened again, what an earlier one had completed
         done = [root for root in dict.fromkeys(find_root(parents, root) for root in done) if not features[root].open]
     if piece.closes:
         done += _close_features_ending_at(state, cell, features)
@@ -252,7 +252,7 @@ def _grow(segment: Segment, number: int, root: int, others: Sequence[int], featu
         tiles = tuple(sorted({*tiles, *merged.tiles}))  # a tile with two segments of a feature counts once
         marks += merged.marks
         figures += merged.figures
-    if tiles[-1] != number:  # another segment of the new tile may have added it
+    if tiles[-1] != number:  # the last if another segment of the new tile has added it: no number is higher
         tiles += (number,)
     features[root] = Feature(segment.kind, open_, tiles, marks, figures=figures)
     return open_

@@ -104,9 +104,9 @@ class ComingTiles:
     def __init__(self, bags: tuple[tuple[str, ...], ...], seats: int) -> None:
         self.counts = Counter(tile for bag in bags for tile in bag)
         self.left = self.counts.total()
-        turns = self.left / seats
-        self.turns_for_feature = min(turns * TURNS_FOR_FEATURE, MOST_TURNS)
-        self.meeple_use = min(1.0, turns / MEEPLE_TURNS)
+        turns_of_each_seat = self.left / seats
+        self.turns_for_feature = min(turns_of_each_seat * TURNS_FOR_FEATURE, MOST_TURNS)
+        self.meeple_use = min(1.0, turns_of_each_seat / MEEPLE_TURNS)
         self.lead_scale = LEAD_SCALE_AT_END + LEAD_SCALE_GROWTH * sqrt(self.left)
         self.filled = defaultdict[str, dict[int, float]](dict)
 
@@ -308,8 +308,8 @@ class Estimate:
         for number, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
             root = find_root(state.parents, number)
             if not state.features[root].figures:
-                kinds = self.rules.segments.items()
-                if any(supply[kind] and segment.kind in segments for kind, segments in kinds):
+                grounds_by_kind = self.rules.segments.items()
+                if any(supply[kind] and segment.kind in grounds for kind, grounds in grounds_by_kind):
                     yield root
 
     def _value_claim(self, part: Part, root: int) -> float:

@@ -218,6 +218,7 @@ def has_plain_turns(rules: Rules) -> bool:
     """Whether no box of the table changes what comes between a figure and the next tile, or how a tile is drawn."""
     plain_stages = (_skip_figure, _close_round, _score_completed, _end_part, _draw_plainly_or_end)
     stages = [stage for step in ("figure", "score", "draw") for stage in list_stages(rules)[step]]
+    # Hooks that are no stages of these steps: for menus, for the step `between`, and within the base game's stages.
     hooks = (*FIGURE_OFFERS, "after_figure", "before_feature", "end_turn")
     return not has_hooks(rules, hooks) and all(stage in plain_stages for stage in stages)
 

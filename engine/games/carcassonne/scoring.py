@@ -211,7 +211,7 @@ def move_scorer(state: State, seat: int, scorer: str) -> ScorerMoved:
 def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
     """Move a scoring figure by an award, and note for §5.4 which ones moved forward in this round on the own turn.
 
-    A payment moves a figure back, so that it has not moved forward any more.
+    A payment moves a figure back, so that it has not moved forward any more. A late award was earned on another turn.
     """
     award, scorer = event.award, event.scorer
     steps = list(state.track[award.seat])

@@ -213,7 +213,10 @@ def _draw_edges(sheet: Sheet, piece: Piece) -> None:
 
 
 def _draw_middle(sheet: Sheet, piece: Piece) -> None:
-    """Draw the last sign of a tile in its middle, or without one what its land shows; a large city fills the row."""
+    """Draw the sign of a tile in its middle, or without one what its land shows; a large city fills the row.
+
+    Only a village in revolt has two signs: the revolt, the last of them, is drawn.
+    """
     letters = [SIGN_LETTERS[word] for word in list_words_of_piece(piece) if word in SIGN_LETTERS]
     sheet.write(MIDDLE_COLUMN, MIDDLE_ROW, letters[-1] if letters else _choose_middle_letter(piece))
     if _has_wide_city(piece) and piece.edges.count("c") > 2:

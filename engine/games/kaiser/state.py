@@ -211,7 +211,7 @@ def _move(state: State, event: Moved) -> State:
         seen={**state.seen, position_hash: repeated},
         repeated=repeated,
         moved=True,
-        opened=_set_item(state.opened, event.seat, item=True),
+        opened=_set_item(state.opened, event.seat, item=True),  # it may capture from its next turn on
         nearest=_set_item(state.nearest, event.seat, distance) if nearer else state.nearest,
         quiet=0 if nearer else state.quiet + 1,
         last=(event.start, event.end),

@@ -244,7 +244,7 @@ def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) ->
     free, jumps = _double_course(COURSE & ~blocked), _double_course(takeoffs)
     begins_with_jump = bool(BIT[start] & takeoffs)
     late_stride = LATE_STRIDE + 1 if begins_with_jump else LATE_STRIDE  # §9.4
-    may_change = _find_lane_changes(start, late_stride) & ~takeoffs
+    may_change = _find_lane_changes(start, late_stride) & ~takeoffs  # §9.3: a jump goes straight on
     stages = [0] * (JUMP_POINTS - 1) + [BIT[start]]  # empty ones before the start, so that a jump can look back
     for spent in range(1, most_points + 1):
         last = stages[-1]

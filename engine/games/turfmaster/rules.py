@@ -107,7 +107,8 @@ def _roll_for_boxes(state: State, chance: Chance) -> BoxesRolled:
     order, throws = _roll_off(range(state.seats), chance)
     roll_offs_before = len(state.boxes) // state.seats
     horses_of_first_seat = [horse for horse in state.horses if horse.seat == 0]
-    return BoxesRolled(order, throws, horses_of_first_seat[roll_offs_before].number)
+    number = horses_of_first_seat[roll_offs_before].number  # the horses of all seats have the same numbers
+    return BoxesRolled(order, throws, number)
 
 
 def _roll_off(seats: Sequence[int], chance: Chance) -> tuple[tuple[int, ...], tuple[Throw, ...]]:
