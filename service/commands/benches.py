@@ -327,7 +327,7 @@ class Players:
         self._places = self._open_table()
 
     def move(self) -> float:
-        """Submit a move for one of them, and return how many seconds the verdict took."""
+        """Submit a move of the player whose turn it is, and return how many seconds the verdict took."""
         place, move = self._choose_move()
         start = time.perf_counter()
         submission = submitting.submit(self._app, place, move)

@@ -98,7 +98,8 @@ def remove_all(db: Connection, person: int) -> None:
 def lease(db: Connection, now: int, lease_s: int) -> Sequence[FollowerRow]:
     """Lease chats that have to get news: other workers leave them alone until the lease ends.
 
-    A chat keeps its `end_seq` until its news has arrived, so that each try sends the same.
+    The news goes up to, not including, the entry `end_seq`. A chat keeps that until its news has arrived, so that each
+    try sends the same.
     """
     due = select(followers.c.id).where(IS_ON, followers.c.due_at <= now, IS_OWN_TABLE, HAS_NEWS)
     oldest = due.order_by(followers.c.due_at, followers.c.id).limit(MAX_BATCH)

@@ -132,7 +132,7 @@ def lease_deliveries(db: Connection, now: int, lease_s: int, most: int) -> Seque
 
 def find_first_delivery_time(db: Connection, letter: int) -> int | None:
     """Return when a letter was first given to a channel that took it, or that may still take it; None if none does."""
-    # A second try means that the first one failed.
+    # A first try may still arrive; a second one means that the first has failed.
     may_arrive = or_(deliveries.c.ended_at.is_(None) & (deliveries.c.tries <= 1), deliveries.c.outcome == "sent")
     first = select(func.min(deliveries.c.created_at)).where(deliveries.c.letter == letter, may_arrive)
     at: int | None = db.execute(first).scalar_one_or_none()

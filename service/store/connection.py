@@ -222,7 +222,7 @@ def _ping_idle(engine: Engine) -> None:
     def ping(connection: Any, record: ConnectionPoolEntry, _: Any) -> None:
         idle_since = record.info.get("idle_since")
         if idle_since is None or idle_since > time.monotonic() - POOL_CHECK_AFTER_S:
-            return  # it is new, or was used just now
+            return  # the connection is new, or was used just now
         try:
             engine.dialect.do_ping(connection)
         except Exception as error:

@@ -251,7 +251,10 @@ def seat_player(locked: LockedTable, seat: SeatRow, holder: ProvenPerson | None)
 
 
 def make_new_table(app: App, db: Connection, table: Snapshot, seat: int, language: str) -> NewTable:
-    """Return a new table with the game, options, clock and players of this one, opened by this player."""
+    """Return a new table with the game, options, clock and players of this one, opened by this player.
+
+    A player whose address is proven counts as signed in.
+    """
     return NewTable(
         game=table.game.META.name,
         chosen=table.position.options,

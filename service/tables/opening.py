@@ -229,7 +229,8 @@ def _create(app: App, batch: Batch, new: NewTable) -> str:
     db = batch.flush()
     if awaits_confirmation and organiser is not None:
         queries.owe_personal_letter(db, organiser, f"confirm/{table}", at)
-    elif proven or app.settings.smtp == EMBEDDED:  # else the organiser is sent the link with the invitation
+    elif proven or app.settings.smtp == EMBEDDED:
+        # The organiser typed this address and has the link. Else a stranger may have typed it: its owner gets a letter.
         queries.cancel_own_invitation(db, table)
     return table
 

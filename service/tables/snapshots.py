@@ -92,7 +92,7 @@ def _replay(
     """Apply the entries that follow a position."""
     entries = [log.make_entry_decoder(game).decode(one.body) for one in stored]
     if position.length == 0:
-        return record.fold(game, entries)  # this keeps the positions that undos go back to
+        return record.fold(game, entries)  # has all entries, and so each position that an undo goes back to
     load_before = functools.partial(load_position_before, caches, db, row)  # loads a position that an undo goes back to
     for entry in entries:
         position = record.apply(game, position, entry, load_before)

@@ -170,7 +170,7 @@ def export_tables(app: App, db: Connection, names: Sequence[str], to: str) -> Tr
     # Tables are locked in the order of their names, so that two exports cannot deadlock.
     rows = [_lock_row(db, name) for name in sorted(set(names))]
     transferred = tuple(_export_table(db, row, indexes) for row in rows)
-    for row in rows:  # after the export of the turns, which this ends
+    for row in rows:  # only after the export: `_stop` ends the turns, which the file has to contain
         _stop(db, row, to)
     stored = [db.execute(select(people).where(people.c.id == number)).one() for number in indexes]
     persons = tuple(Person(one.address, one.name, one.language, one.calendar) for one in stored)

@@ -219,7 +219,7 @@ def describe_steps(scenario: Scenario, positions: tuple[ScenarioMoment, ...], la
     for step, moment in steps[scenario.picture.since :]:
         narrator = Narrator(moment.game, NAMES[: moment.seats], language, scenario.picture.seat)
         name = NAMES[step.seat]
-        move = translate_move(moment, step.move or step.refused, language)
+        move = translate_move(moment, step.move or step.refused, language)  # a step has one of the two
         if step.refused:
             assert moment.refusal  # as the scenario was played
             refusal = describe_refusal(moment, language)

@@ -79,7 +79,7 @@ class Vocabulary(Struct, frozen=True):
         composed = ["".join(forms) for forms in itertools.product(*forms_by_part)]
         yield from composed[:-1]  # the last is the token itself, because the last form of each part is the part
         if len(parts) > 1:
-            first_word, number = parts[1], parts[-1]
+            first_word, number = parts[1], parts[-1]  # “purse” and “2”
             seat_number = parse_int(number, len(self.names))
             if first_word in self.game.seats and seat_number:
                 yield self.names[seat_number - 1]

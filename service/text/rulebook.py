@@ -265,11 +265,11 @@ class _Renderer:
         end = 0
         for match in CITATION.finditer(token.content):
             if match["ruling"] in self._manuscript.rulings:
-                yield _make_text(token.content[end : match.start()].rstrip(" "))  # no space before it
+                yield _make_text(token.content[end : match.start()].rstrip(" "))  # no space before the sign
                 yield from _make_sign(match["ruling"])
                 end = match.end()
             elif match["number"] in self._keys:
-                is_sign = match[0].startswith("§")  # it belongs to the link; a word such as “in” does not
+                is_sign = match[0].startswith("§")  # the § belongs to the link; a word such as “in” does not
                 begin = match.start() if is_sign else match.start("number")
                 yield _make_text(token.content[end:begin])
                 yield from _make_link(f"#{match['number']}", _make_text(token.content[begin : match.end()]))

@@ -81,7 +81,7 @@ def _find_current_point(points: Sequence[ChancePoint], at: int) -> int:
 def _find_swings(points: Sequence[ChancePoint], point_width: float) -> tuple[Swing, ...]:
     """Return the greatest swings in the order of the game, each with the seat that gained most by it."""
     gain_by_swing = dict[Swing, float]()
-    for number, (before, after) in enumerate(pairwise(points), 1):
+    for number, (before, after) in enumerate(pairwise(points), 1):  # the number of the point `after`
         gains = [new - old for old, new in zip(before.shares, after.shares, strict=True)]
         gain = max(gains)
         if gain < MIN_SWING:
@@ -304,7 +304,7 @@ def _list_marks(entries: Iterable[Entry[Any]], scores_after: Iterable[tuple[int,
         best = max(scores)
         leads_alone = scores.count(best) == 1
         new_leader = scores.index(best) if leads_alone else leader
-        yield Mark(entry.seq, scores, leader is not None and new_leader != leader)
+        yield Mark(entry.seq, scores, is_lead_change=leader is not None and new_leader != leader)
         scores_before, leader = scores, new_leader
 
 
