@@ -65,9 +65,9 @@ def order_branch(locked: LockedTable, place: Place, number: int, *, always: bool
 def _list_coming_orders(
     locked: LockedTable, branch: Branch, planned: list[PlannedMove], *, always: bool
 ) -> list[PlannedMove]:
-    """Return the moves of a branch that are still to come; raise Refused if the game has left the branch.
+    """Return the moves of a branch that are still to come.
 
-    It may have left the branch if the moves are ordered `always`, which is without conditions.
+    Raise Refused if the game has left the branch, unless they are ordered `always`, which is without conditions.
     """
     statuses = standing_orders.compute_statuses(locked, branch.seat, planned)
     if "never" in statuses and not always:

@@ -339,11 +339,11 @@ def _make_seat_update(change: SeatChange) -> SeatUpdate:
     return _add_deadline(update, make_calendar(change.after, seat, clock), clock, change.reminder, at)
 
 
-def _add_deadline(update: SeatUpdate, calendar: Calendar, clock: Clock, reminder: float, now: int) -> SeatUpdate:
-    """Return the update of a seat whose time runs, with its deadline and the next reminder."""
+def _add_deadline(update: SeatUpdate, calendar: Calendar, clock: Clock, share: float, now: int) -> SeatUpdate:
+    """Return the update of a seat whose time runs, with its deadline and next reminder, as `compute_due` does."""
     assert update.clock_from is not None
     assert update.clock_left is not None
-    due = timing.compute_due(update.clock_from, update.clock_left, calendar, reminder, now)
+    due = timing.compute_due(update.clock_from, update.clock_left, calendar, share, now)
     return replace(update, due_at=due.at, late_at=due.at + clock.grace, remind_at=due.remind_at)
 
 
