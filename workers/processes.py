@@ -270,7 +270,7 @@ def run_embedded(app: App) -> Iterator[None]:
         stop.set()
         app.store.written.set()  # which ends the wait of the clock
         jobs.request_stop()
-        process_pool.stop()
+        process_pool.stop()  # which ends the threads that wait for its work
         _wake_until_ended(app, threads)
         for server in servers:
             server.stop()

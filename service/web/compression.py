@@ -149,6 +149,6 @@ def _add_metadata(content: bytes, noise: bytes) -> bytes:
 
     compressor = brotli.Compressor(brotli.MODE_TEXT, BROTLI_QUALITY)
     start: bytes = compressor.process(content) + compressor.flush()  # ends at a whole byte
-    header = METADATA_BITS | (len(noise) - 1) << METADATA_BIT_COUNT
+    header = METADATA_BITS | (len(noise) - 1) << METADATA_BIT_COUNT  # the length less one is behind the first bits
     end: bytes = compressor.finish()
     return start + header.to_bytes(2, "little") + noise + end

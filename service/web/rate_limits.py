@@ -93,7 +93,7 @@ class RateLimits:
             counter.own += 1
             is_due = now >= counter.synced_at + SYNC_AFTER_S
             if is_due:
-                counter.synced_at = now
+                counter.synced_at = now  # within the lock, so that no other thread asks Redis too
         if is_due and self._add_count is not None:
             self._sync(name, counter, limit.period_s)
         return Allowance(limit, counter.count, counter.ends_at)

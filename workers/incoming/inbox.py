@@ -389,7 +389,7 @@ def _store(app: App, mail: IncomingMail) -> int:
     try:
         with app.store.writing() as db:
             number = int(db.execute(insert(mails).returning(mails.c.id), row).scalar_one())
-            sender = proof.check_mail(db, mail.place.table, seat, mail.person)
+            sender = proof.check_mail(db, mail.place.table, seat, mail.person)  # None if another person has the seat
             if sender is not None:
                 proof.prove_seat(db, sender, mail.place.table, seat, app.now())
     except IntegrityError:

@@ -82,9 +82,9 @@ def list_options(locked: LockedTable, seat: int) -> Menu:
 
 
 def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
-    """Parse a short line that takes the seat, perhaps with a word for the dice behind `sit`, or gives it back.
+    """Parse a short line that takes the seat, by `sit` or `agree`, or gives it back; None for any other line.
 
-    Return None for any other line.
+    A word right behind `sit` is the player's word for the dice.
     """
     written = split_words(line)
     if len(written) > MAX_INVITATION_ANSWER_WORDS:

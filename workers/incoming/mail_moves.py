@@ -217,7 +217,7 @@ def _find_second_thought(
 
 
 def _play_line(progress: Progress, mail: Mail, line: str, vocabulary: Vocabulary, later: Sequence[str]) -> Progress:
-    """Parse one line and play it, unless the mail is stopped; a line of talk changes nothing."""
+    """Parse one line and play it, unless a line before was refused (`is_stopped`); a line of talk changes nothing."""
     locked = progress.locked
     order = _parse_order(locked, mail.seat, line, vocabulary)
     if order is not None:
@@ -305,7 +305,7 @@ def _say(locked: LockedTable, mail: Mail, line: str, text: str) -> LineResult:
     """Show a remark to the table; without a text, the lines of the mail before if that mail had no move."""
     if not text:
         previous = mail_results.load_previous(locked.flush(), mail)
-        if previous and previous.result.has("talk"):  # so only a mail without a move is reported
+        if previous and previous.result.has("talk"):  # only a mail without a move has this outcome
             text = "\n".join(previous.lines)
     try:
         talk.add_remark(locked.flush(), mail.table, mail.seat, text, locked.now)

@@ -226,9 +226,9 @@ def _iter_readings(written: list[str], words: Vocabulary) -> Iterator[str]:
         written = written[1:]
     yield " ".join(written)
     first, last = written[0], written[-1]
-    if first.isalpha():  # “deploys A3”
+    if first.isalpha():  # “deploys A3”, without the ending
         yield " ".join((first[:-1], *written[1:]))
-    if last.isalpha():  # “A3 deploys”
+    if last.isalpha():  # “A3 deploys”, without the ending
         yield " ".join((last[:-1], *written[:-1]))
     if last.casefold() in words.table.acts:  # “A3 plays”
         yield " ".join(written[:-1])

@@ -334,7 +334,7 @@ def _send_pipelined(server: smtplib.SMTP, envelopes: Sequence[Envelope]) -> Resu
     try:
         for envelope, following in zip_longest(envelopes, envelopes[1:]):  # None follows the last
             if not awaits_content:  # it is the first letter, or the one before was refused
-                awaits_content = True
+                awaits_content = True  # even if only a part of its commands arrives
                 _begin(server, envelope, is_after_refusal=refusal is not None)
             refusal = _read_replies(server, envelope)
             awaits_content = refusal is None and following is not None

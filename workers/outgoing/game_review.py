@@ -189,10 +189,10 @@ def _spread(heights: list[float], bottom: float) -> list[float]:
     """Move the heights of names apart where they would overlap, none below the bottom."""
     spread = list(heights)
     order = sorted(range(len(heights)), key=lambda seat: heights[seat])  # the seats, the highest name first
-    for above, seat in pairwise(order):
+    for above, seat in pairwise(order):  # down, away from the name above
         spread[seat] = max(spread[seat], spread[above] + NAME_HEIGHT)
     lowest = bottom
-    for seat in reversed(order):
+    for seat in reversed(order):  # up again, where the last ones are too low by now
         spread[seat] = min(spread[seat], lowest)
         lowest = spread[seat] - NAME_HEIGHT
     return spread

@@ -125,9 +125,9 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
         lease = {"due_at": due_at, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}
         db.execute(update(letters).where(letters.c.id.in_(ids)).values(**lease))
         has_channels = db.execute(channel_queries.ANY_CHANNEL).first() is not None
-        has_new = has_channels and channel_queries.insert_deliveries(db, app.now(), app.settings.confirms, ids)
+        has_deliveries = has_channels and channel_queries.insert_deliveries(db, app.now(), app.settings.confirms, ids)
         owed = load_owed(db, ids)
-    if has_new:
+    if has_deliveries:
         app.wakeups.wake("deliveries")
     tries = {row.id: row.tries + 1 for row in batch}
     return [ClaimedLetter(one, due_at, tries[one.letter], starts, pending=len(due)) for one in owed]
