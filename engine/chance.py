@@ -163,14 +163,14 @@ class Rig:
     """
 
     def __init__(self, forced: Mapping[str, Sequence[object]], otherwise: Source | None = None) -> None:
-        self.left = {label: list(results) for label, results in forced.items() if results}
+        self.results_left = {label: list(results) for label, results in forced.items() if results}
         self._otherwise = otherwise
 
     def __call__(self, label: str, faces: Sequence[Any], index: int) -> int:
-        """Return the place of the next result that was given for this label."""
+        """Return the place of the next given result of this label; once all are used up, draw otherwise."""
         if len(faces) == 1:
             return self._take_only_face(label, faces[0])
-        if label in self.left:
+        if label in self.results_left:
             return _find_face(label, faces, self._take_next(label))
         if self._otherwise is None:
             raise UnexpectedDraw(f"nothing was foreseen for “{label}” (one of {len(faces)})")
@@ -181,8 +181,8 @@ class Rig:
 
         If no result of this label is left here, the rig that draws otherwise does so.
         """
-        if label in self.left:
-            if str(self.left[label][0]) == str(face):
+        if label in self.results_left:
+            if str(self.results_left[label][0]) == str(face):
                 self._take_next(label)
         elif isinstance(self._otherwise, Rig):
             self._otherwise._take_only_face(label, face)
@@ -190,9 +190,9 @@ class Rig:
 
     def _take_next(self, label: str) -> object:
         """Take the next given result of a label; after the last one the label is deleted."""
-        result = self.left[label].pop(0)
-        if not self.left[label]:
-            del self.left[label]
+        result = self.results_left[label].pop(0)
+        if not self.results_left[label]:
+            del self.results_left[label]
         return result
 
 

@@ -197,9 +197,9 @@ def _find(name: str) -> Game:
 
 def _check_rig_is_empty(rig: Rig, where: str) -> None:
     """Raise Failed for rigged results that were never drawn: the rules did something else than the example expects."""
-    if rig.left:
-        left = "; ".join(f"“{label}”: {', '.join(map(str, results))}" for label, results in rig.left.items())
-        raise Failed(f"{where}: foreseen but never drawn: {left}")
+    if rig.results_left:
+        unused = "; ".join(f"“{label}”: {', '.join(map(str, results))}" for label, results in rig.results_left.items())
+        raise Failed(f"{where}: foreseen but never drawn: {unused}")
 
 
 def _open(scenario: Scenario, game: Game, rig: Rig) -> ScenarioMoment:

@@ -159,14 +159,14 @@ def test_a_draw_with_one_result_may_be_rigged_or_not():
     rig = chance.Rig({"tile": ["U", "V"], "die": [4]})
     drawn = chance.Chance(rig)
     assert drawn.pick("tile", ["U"]) == "U"
-    assert rig.left == {"tile": ["V"], "die": [4]}
+    assert rig.results_left == {"tile": ["V"], "die": [4]}
     drawn.reveal("die")
     assert drawn.pick("tile", ["W"]) == "W"
     assert drawn.roll("die", 6) == 4
-    assert rig.left == {"tile": ["V"]}
+    assert rig.results_left == {"tile": ["V"]}
     assert [draw.size for draw in drawn.draws] == [1, 1, 1, 6]
     chance.Chance(chance.Rig({}, rig)).pick("tile", ["V"])
-    assert rig.left == {}
+    assert rig.results_left == {}
 
 
 def test_draws_from_a_seed_are_uniform():

@@ -103,17 +103,17 @@ class ComingTiles:
 
     def __init__(self, bags: tuple[tuple[str, ...], ...], seats: int) -> None:
         self.counts = Counter(tile for bag in bags for tile in bag)
-        self.left = self.counts.total()
-        turns_of_each_seat = self.left / seats
+        self.tiles_left = self.counts.total()
+        turns_of_each_seat = self.tiles_left / seats
         self.turns_for_feature = min(turns_of_each_seat * TURNS_FOR_FEATURE, MOST_TURNS)
         self.meeple_use = min(1.0, turns_of_each_seat / MEEPLE_TURNS)
-        self.lead_scale = LEAD_SCALE_AT_END + LEAD_SCALE_GROWTH * sqrt(self.left)
+        self.lead_scale = LEAD_SCALE_AT_END + LEAD_SCALE_GROWTH * sqrt(self.tiles_left)
         self.filled = defaultdict[str, dict[int, float]](dict)
 
     def find_filling_chance(self, kind: str, surroundings: int) -> float:
         """Return the chance that a seat fills a cell with these surroundings to extend its feature of this kind."""
         fitting = sum(number for tile, number in self.counts.items() if FITTING_TURNS[tile][surroundings])
-        share = fitting / (self.left or 1)
+        share = fitting / (self.tiles_left or 1)
         missed_in_one_turn = 1 - USE_OF_FITTING_TILE.get(kind, USE_OF_OTHER_TILE) * share
         missed: float = missed_in_one_turn**self.turns_for_feature
         return 1 - missed
@@ -136,9 +136,9 @@ class Estimate:
         self.state = state
         self.rules: Rules = get_rules(state.options)
         self.coming = find_coming_tiles(state.bags, len(state.track))
-        self.played = len(state.tiles) / (len(state.tiles) + self.coming.left)
+        self.played = len(state.tiles) / (len(state.tiles) + self.coming.tiles_left)
         self.cells = tuple(state.tiles)
-        self.neighbour_chance = 1 - exp(-NEIGHBOUR_RATE * self.coming.left / (len(state.frontier) or 1))
+        self.neighbour_chance = 1 - exp(-NEIGHBOUR_RATE * self.coming.tiles_left / (len(state.frontier) or 1))
         self.meeple_use = self.coming.meeple_use
         self.completion = dict[int, float]()
         hooks = self.rules.hooks

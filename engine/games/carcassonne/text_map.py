@@ -237,6 +237,7 @@ def _locate_mark(piece: Piece, segment: Segment) -> tuple[int, int]:
 
 def _choose_middle_letter(piece: Piece) -> str:
     """Return the character in the middle of a tile."""
+    north, east, south, west = range(4)
     kinds = [segment.kind for segment in piece.segments]
     road_ends = {end for segment in piece.segments if segment.kind == "road" for end in segment.ends}
     if "cloister" in kinds:
@@ -245,9 +246,9 @@ def _choose_middle_letter(piece: Piece) -> str:
         return "*"
     if _has_wide_city(piece):
         return "#"
-    if road_ends == {1, 3}:
+    if road_ends == {west, east}:
         return "-"
-    if road_ends == {0, 2}:
+    if road_ends == {north, south}:
         return "|"
     if len(road_ends) > 1:
         return "+"
