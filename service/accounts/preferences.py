@@ -200,7 +200,7 @@ def end_vacation(app: App, recipient: Recipient) -> None:
 def _submit_at_all_tables(app: App, connection: Connection, recipient: Recipient, text: str) -> None:
     """Submit a command for every seat of this person; the referee judges it like any other."""
     for table, seat in letter_settings.list_running_tables(connection, recipient.person):
-        key = f"vacation/{secrets.token_hex(8)}"
+        key = f"vacation/{secrets.token_hex(8)}"  # random, so that each call makes a new submission
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": app.now()}
         connection.execute(insert(submissions), row)
 

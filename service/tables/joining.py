@@ -70,7 +70,7 @@ def join(app: App, token: str, guest: Invitee, language: str = SOURCE, visit: st
         proven = person is not None and is_proven(app, db, person, visit)
         seat_commands.refuse_second_seat(work.locked, seat.seat, person if proven else None, name)
         locked = change_seat(work.locked, seat.seat, person=person, proven=proven, name=name, status="invited")
-        nonce = register.clean_nonce(guest.nonce, otherwise=secrets.token_hex(8))
+        nonce = register.clean_nonce(guest.nonce, otherwise=secrets.token_hex(8))  # the word for the dice
         work.locked = seat_commands.sit(locked, seat.seat, nonce)
         if person is not None:
             owe_first_letter(work.locked, seat.seat, person)

@@ -323,7 +323,7 @@ def _compute_status(condition: Condition, seat: int, move: str, moves: VisibleMo
         return "never"
     if len(moves) == len(needed):
         return "now" if view_digest == condition.view_digest else "never"
-    next_move = moves[len(needed)]
+    next_move = moves[len(needed)]  # the moment for the order has passed, with this move
     return "done" if next_move == (seat, move) else "never"
 
 

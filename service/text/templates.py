@@ -128,7 +128,7 @@ class Context(jinja2.runtime.Context):
             args = (self.eval_ctx, *args)  # Jinja marks every macro with `@pass_eval_context`
         elif kind not in (FunctionType, MethodType) or hasattr(called, "jinja_pass_arg"):  # the attribute of a mark
             return super().call(called, *args, **words)
-        for name in ("_block_vars", "_loop_vars"):  # they are meant for what is marked with `@pass_context`
+        for name in ("_block_vars", "_loop_vars"):  # Jinja adds these, but only for what is marked with `@pass_context`
             words.pop(name, None)
         return called(*args, **words)
 
