@@ -146,6 +146,7 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
     parts = (*order.given, order.own)
     for number, part in enumerate(parts, 1):
         is_own = number == len(parts)  # the part behind “then” is the last one
+        # In the first state; a move that is not possible in the others is refused below.
         mover, move = _find_move(locked, states[0], seat, part, is_own, words)
         try:
             states = [
@@ -156,7 +157,7 @@ def _list_moves(locked: LockedTable, seat: int, order: ConditionalOrder, words: 
             raise _make_question(locked, seat, part, is_own) from None
         moves = (*moves, (mover, str(move)))
         views = {standing_orders.digest_view(locked.game, state, seat) for state in states}
-        if not is_own and len(views) > 1:
+        if not is_own and len(views) > 1:  # chance behind the own move matters to nothing: it is the last
             raise Refused("What you can do after “{part}” depends on chance, so please wait for your turn.", part=part)
     return moves
 

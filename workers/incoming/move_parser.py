@@ -147,8 +147,8 @@ def _parse_remark(line: str, menu: Menu, words: Vocabulary) -> NewRemark | None:
 def _iter_readings(line: str, menu: Menu, words: Vocabulary) -> Iterator[str]:
     """Yield every text that may be the move: the line, its first sentence, and the two sentences after that.
 
-    Each sentence is without courtesies, and followed by its shorter forms. Later ones count only if the first is short
-    and neither asks nor denies.
+    Each sentence is without courtesies, and followed by its shorter forms. Later ones count only if the first has at
+    most MIN_SENTENCE_WORDS words, and neither asks nor denies.
     """
     yield line
     first, *others = SENTENCE_END.split(LIST_MARK.sub("", line.strip()))
