@@ -239,7 +239,7 @@ def _open(table: Table, opened: Opened) -> Table:
         seats=(Seat(),) * opened.seats,
         phase="gathering",
         clock=opened.clock,
-        length=table.length,
+        length=table.length,  # `close_entry` counts the entry
         beacon=beacons.parse(opened.beacon),
     )
 

@@ -223,6 +223,7 @@ class Node:
         evaluations = [
             evaluate_moves(search, state, self.seat, menu, search.random.getrandbits(64)) for state in states
         ]
+        # The menu is the same in all states; but if it is very long, other moves of it may be evaluated in each.
         for move in evaluations[0]:
             prior = average([by_move[move] for by_move in evaluations if move in by_move])
             self.edges.append(Edge(move, prior))

@@ -376,9 +376,9 @@ def place_tile(state: State, rules: Rules, event: TilePlaced, chance: Chance) ->
     """Return the event of placing a tile, and those with which boxes react to it."""
     events: list[Struct] = [event]
     for box in rules.hooks["react_to_tile"]:
-        more = box.react_to_tile(state, rules, event, chance)
-        if more:
-            events.append(more)
+        reaction = box.react_to_tile(state, rules, event, chance)
+        if reaction:
+            events.append(reaction)
     return events
 
 

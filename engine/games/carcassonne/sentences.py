@@ -77,7 +77,7 @@ def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) 
 
     Return None if it extended neither a road or city with figures nor a cloister.
     """
-    before = itertools.takewhile(lambda one: one != cell, tiles)
+    before = itertools.takewhile(lambda one: one != cell, tiles)  # they are in the order of placing
     earlier = {one: PIECES[tiles[one].tile][tiles[one].turn] for one in before}
     new = PIECES[tiles[cell].tile][tiles[cell].turn]
     for kind in ("city", "road"):

@@ -232,7 +232,8 @@ def choose_close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
     start_front, names = get_front(start), set(tokens)
     # Not beyond a ride: in the home straight, a field of the first lap and one of the next have the same name.
     farthest = start_front + FARTHEST_RIDE_FIELDS * UNIT
-    ahead = [field for field in FIELD_AHEAD.values() if start_front < get_front(field) < farthest]
+    fields = FIELD_AHEAD.values()  # all but the start boxes
+    ahead = [field for field in fields if start_front < get_front(field) < farthest]
     reached = {make_field_token(field): field for field in ahead if make_field_token(field) in names}
     lanes = [lane for lane, _ in (start, *reached.values())]
     front = max([start_front + MIN_CLOSE_UP_AHEAD * UNIT, *map(get_front, reached.values())])

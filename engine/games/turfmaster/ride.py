@@ -61,7 +61,8 @@ def _find_fields_beside(field: Field, ahead: Field) -> tuple[Field, ...]:
     """
     lane, index = field
     _, index_ahead = ahead
-    middle = (FRONTS[lane][index] + FRONTS[lane][index_ahead] + 1) // 2  # half up, which is exact: fronts are whole
+    # A half is rounded up; that leads to the same field, because all fronts are whole numbers.
+    middle = (FRONTS[lane][index] + FRONTS[lane][index_ahead] + 1) // 2
     return tuple((side, bisect_left(FRONTS[side], middle)) for side in (lane - 1, lane + 1) if 0 <= side < LANES)
 
 
