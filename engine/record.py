@@ -269,8 +269,8 @@ def _evolve_seat(
 
 
 def _set_vacation(seat: Seat, first: str, last: str) -> tuple[tuple[str, str], ...]:
-    """Add or change the vacation that begins on `first`; remove it if `last` is earlier."""
-    others = [(begin, end) for begin, end in seat.vacations if begin != first]
+    """Add or change the vacation that begins on `first`, in the order of time; remove it if `last` is earlier."""
+    others = [(other_first, other_last) for other_first, other_last in seat.vacations if other_first != first]
     return tuple(sorted([*others, (first, last)] if first <= last else others))
 
 

@@ -135,7 +135,7 @@ def _compute_luck(game: Game, transition: _Transition, evaluate: Evaluator, redr
 
 
 def _draw_again(game: Game, transition: _Transition, seed: int) -> Any:
-    """Return the position after the same command with other draws."""
+    """Return the position after the same command with other draws; no entry of a story is redacted."""
     entry = transition.entry
     chance = chances.make_from_seed(seed)
     return tables.play(game, transition.before, entry.seat, Move.parse(entry.move or ""), chance).table.state

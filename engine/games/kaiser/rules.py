@@ -149,10 +149,10 @@ def _change_turn(state: State) -> Event | None:
 
 
 def _find_next_seat(state: State) -> int:
-    """§3.3: players who are out have no turns."""
+    """§3.3: players who are out have no turns; a seat that is left alone has all of them."""
     seats = len(state.out)
-    others = ((state.turn + step) % seats for step in range(1, seats + 1))
-    return next(seat for seat in others if not state.out[seat])
+    clockwise = ((state.turn + step) % seats for step in range(1, seats + 1))
+    return next(seat for seat in clockwise if not state.out[seat])
 
 
 def _score_round(state: State) -> Event:

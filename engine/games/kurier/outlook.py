@@ -73,6 +73,7 @@ MOST_ROUBLES_NEEDED = 10
 
 
 def outlook(state: State) -> Shares:
+    """Return each seat's share of the victory."""
     return from_points([_rate_seat(state, seat, holdings) for seat, holdings in enumerate(state.players)])
 
 
@@ -114,6 +115,7 @@ def _rate_savings(state: State, seat: int, holdings: Holdings) -> float:
 
 
 def _rate_rouble(state: State) -> float:
+    """Rate one rouble: the more rivals a seat has, the higher."""
     return ROUBLE + ROUBLE_PER_RIVAL * (len(state.players) - 2)
 
 

@@ -191,6 +191,7 @@ META = Meta(
 
 
 def objection(options: Options, seats: int) -> Refused | None:
+    """Return None: all options go together, with any number of players."""
     return None
 
 

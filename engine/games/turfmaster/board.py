@@ -295,8 +295,8 @@ def list_hedge_tokens(hedges: Iterable[int]) -> set[str]:
 
 def count_unplayed(spent: Sequence[str]) -> dict[str, int]:
     """Count the cards of a horse that it has not played, in the order of hands."""
-    left = Counter(PACK) - Counter(spent)
-    return {card: left[card] for card in CARD_ORDER if left[card]}
+    unplayed = Counter(PACK) - Counter(spent)
+    return {card: unplayed[card] for card in CARD_ORDER if unplayed[card]}
 
 
 def count_cards(hand: Iterable[str]) -> dict[str, int]:

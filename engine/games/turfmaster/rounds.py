@@ -345,7 +345,8 @@ def _make_sort_key(field: Field) -> tuple[int, int]:
 
 def _end_race(state: State, fields: dict[int, Field]) -> Event | None:
     """§2.4: the next start boxes follow the order of arrival; then come the fallen, the last one to fall first."""
-    return None if fields else RaceEnded((*state.arrived, *reversed(state.fallen)))
+    are_horses_on_course = bool(fields)
+    return None if are_horses_on_course else RaceEnded((*state.arrived, *reversed(state.fallen)))
 
 
 def _change_hedges(state: State, fields: dict[int, Field]) -> Event | None:
