@@ -186,10 +186,10 @@ def _play_without_debt(search: Search, seat: int, move: Move, deal: Chance, draw
 def _loses_at_once(search: Search, state: Any, seat: int) -> bool:
     """Whether another seat has an answer to this position after which this seat has lost."""
     mover = search.find_mover(state)
-    if mover is None:
+    if mover is None:  # the game is over: the share of the move says who has won
         return False
     rival, menu = mover
-    if rival == seat:
+    if rival == seat:  # no other seat can answer
         return False
     seed = search.random.getrandbits(64)
     return any(

@@ -61,12 +61,10 @@ def apply_tile_placed(state: State, event: TilePlaced) -> State:
     if piece.enclosed_indexes:
         awaited_cells, more = _add_enclosed_segments(state, piece, cell, number, features)
         done += more
-    tiles = state.tiles.copy()
-    tiles[cell] = PlacedTile(event.tile, event.turn, first)
     return replace(
         state,
         work=_begin_figure_step(state.work, event, done),
-        tiles=tiles,
+        tiles=state.tiles | {cell: PlacedTile(event.tile, event.turn, first)},
         frontier=_extend_frontier(state, piece, cell),
         parents=parents,
         features=features,
@@ -187,7 +185,8 @@ def _add_built_segments(
             features[first + index] = Feature(segment.kind, open_ends, (number,), segment.marks)
             continue
         root, others = _unite(first + index, roots, parents)
-        gained_ends = open_ends - 2 * len(roots) + closed_too_often.get(index, 0)  # an end that meets one closes both
+        # Two ends that meet are both closed; at a shared side one end meets several, and was subtracted each time.
+        gained_ends = open_ends - 2 * len(roots) + closed_too_often.get(index, 0)
         ends_left = _grow(segment, number, root, others, features, gained_ends)
         if not ends_left:
             done.append(root)
