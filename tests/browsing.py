@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 from msgspec import Struct
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as NotInTime
 
 PAGE_TIMEOUT_MS = 15_000  # a page polls every four seconds
 MAX_STEPS = 40  # of one move
+PRESSES, PRESS_MS = 5, 3_000
 
 # The shortest known games of Kaiser, by the seat that begins: both players help to capture an emperor in nine moves.
 SHORT_GAMES = {
@@ -156,10 +159,8 @@ class Player:
             expect(button).not_to_have_attribute("inert", "")  # one that has just come to the bar waits a moment
             button.focus()
             self.page.keyboard.press("Enter")
-        elif self._hand is tap:
-            button.tap()
         else:
-            button.click()
+            press_again(button.tap if self._hand is tap else button.click)
 
     def choose_move(self) -> str:
         """Choose any move that the page offers."""
@@ -201,6 +202,14 @@ class Player:
         if self.read_offers().whole == move:
             return self.page.locator(".bar .deed .main:visible").last
         return self.page.locator(f'.bar .next [data-whole="{move.split()[0]}"]')
+
+
+def press_again(press: Callable[..., None]) -> None:
+    """Press a button; look for it again if it is hidden meanwhile, because more choices have come to the bar."""
+    for _ in range(PRESSES - 1):
+        with suppress(NotInTime):
+            return press(timeout=PRESS_MS)
+    return press(timeout=PRESS_MS)
 
 
 def continues(spot: list[str], chosen: list[str], rest: list[str]) -> bool:
