@@ -95,8 +95,8 @@ def _parse_invitation_answer(line: str, words: Vocabulary) -> Move | None:
         if verb == "refuse":
             return Move("refuse")
         if verb and not is_denial:
-            has_nonce = len(written) > 1 and written[0].casefold() == SIT.verb
-            return Move(SIT.verb, (written[1],) if has_nonce else ())
+            has_nonce = len(candidate) > 1 and candidate[0].casefold() == SIT.verb
+            return Move(SIT.verb, (candidate[1],) if has_nonce else ())
     return None
 
 

@@ -320,8 +320,9 @@ def test_a_pause_is_asked_for_by_mail(app):
 def test_an_invitation_is_accepted_by_mail(app):
     first, second = apps.open_table(app)
     deliver(app, first, "Ja, graag!")
-    deliver(app, second, "sit lantern")
-    assert apps.load_table(app, first.table).position.phase == "playing"
+    deliver(app, second, "Please sit lantern")
+    position = apps.load_table(app, first.table).position
+    assert (position.phase, position.seats[1].nonce) == ("playing", "lantern")
 
 
 def test_before_and_after_the_game_nothing_is_moved(app):
