@@ -210,7 +210,7 @@ def rank_seats(standing: Sequence[Standing], resigned: Mapping[int, int]) -> tup
         """Return the rank of a seat: seats are compared by the first number, then by the next; the lowest is best."""
         own = standing[seat]
         if seat in resigned:
-            return (1, -resigned[seat], 0)
+            return (1, -resigned[seat], 0)  # the later, the better
         if own.place is not None:
             return (0, own.place, 0)
         return (0, int(own.out), -own.score)  # the game is not over: those who are still in come first, by points

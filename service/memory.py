@@ -107,8 +107,8 @@ class MemoryReleaser:
     """Gives memory back from time to time, and never in a process that does nothing."""
 
     def __init__(self) -> None:
-        self._worked_before_s = 0.0
-        self._next_at = 0.0
+        self._worked_before_s = 0.0  # of the processor, until the last time
+        self._next_at = 0.0  # not before this moment, in seconds of the monotonic clock
 
     def release_after_work(self) -> bool:
         """Give memory back if WORK_S of work and PAUSE_S have passed since the last time; return whether it did."""

@@ -109,13 +109,13 @@ def load_record(db: Connection, person: int) -> PlayerRecord:
 
 
 def _select_tables(person: int) -> Select[Any]:
-    """Select the seats of this person at tables that are played here, with the tables."""
+    """Select the seats that are certainly this person's, at tables that are played here, with the tables."""
     columns = (*seats.c, tables.c.game, tables.c.phase, tables.c.opened_at, tables.c.ended_at)
-    own = (seats.c.person == person, tables.c.moved_to == "", _belongs_to_person())
+    own = (seats.c.person == person, tables.c.moved_to == "", _is_certain())
     return select(*columns).select_from(seats.join(tables)).where(*own)
 
 
-def _belongs_to_person() -> ColumnElement[bool]:
+def _is_certain() -> ColumnElement[bool]:
     """The condition that a seat certainly belongs to its person: it is proven, or a confirmed organiser invited them.
 
     Else a stranger may have typed the person's address, to take the seat or to open the table.
@@ -156,7 +156,7 @@ def _count_places(connection: Connection, person: int) -> dict[str, dict[int, in
     counted = (
         select(tables.c.game, seats.c.place, func.count())
         .select_from(seats.join(tables))
-        .where(seats.c.person == person, seats.c.place.is_not(None), _belongs_to_person())
+        .where(seats.c.person == person, seats.c.place.is_not(None), _is_certain())
         .group_by(tables.c.game, seats.c.place)
         .order_by(tables.c.game, seats.c.place)
     )
@@ -178,7 +178,7 @@ def _list_opponents(connection: Connection, person: int) -> tuple[Opponent, ...]
             func.sum(case((seats.c.place > other.c.place, 1), else_=0)),
         )
         .select_from(seats.join(tables).join(other, met))
-        .where(seats.c.person == person, seats.c.place.is_not(None), _belongs_to_person())
+        .where(seats.c.person == person, seats.c.place.is_not(None), _is_certain())
         .group_by(other.c.person)
         .order_by(func.count().desc(), func.max(other.c.name))
         .limit(PAGE_ROWS)

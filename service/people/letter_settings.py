@@ -211,7 +211,7 @@ def _find_previous_day(day: str) -> str:
 
 
 def list_running_tables(connection: Connection, person: ProvenPerson, except_table: str = "") -> list[tuple[str, int]]:
-    """Return table and seat for each seat at a running table, except one, that this person has proven to hold."""
+    """Return table and seat of each seat that this person has proven to hold, at running tables but `except_table`."""
     joined = seats.join(tables, tables.c.id == seats.c.table)
     own = (seats.c.person == person.id, seats.c.proven, tables.c.phase == "playing", seats.c.table != except_table)
     query = select(seats.c.table, seats.c.seat).select_from(joined).where(*own)

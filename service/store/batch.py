@@ -186,7 +186,7 @@ class Batch:
     def append(self, addition: Addition) -> None:
         """Add an entry and all that follows from it; nothing is written before the next flush.
 
-        An entry's number is unique at its table, so of two transactions that append the same one fails.
+        An entry's number is unique at its table: if two transactions append the same number, one of them fails.
         """
         self._levels[-1].additions.append(addition)
 

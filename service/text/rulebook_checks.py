@@ -166,7 +166,10 @@ def _iter_expected_words(move: str, vocabulary: Vocabulary) -> Iterator[Expected
 
 
 def _is_same_move(expected: Sequence[ExpectedWord], written: str) -> bool:
-    """Return whether a move of a book has the expected words; degree signs do not count."""
+    """Return whether a move of a book has as many words as expected, and the same where they are in the vocabulary.
+
+    Degree signs do not count.
+    """
     written_words = written.replace("°", "").split()
     if len(written_words) != len(expected):
         return False

@@ -284,7 +284,8 @@ def draw_sprite(
 ) -> Markup:
     """Place a piece that appears on many boards at whole pixels of a letter's picture, so that it is painted once.
 
-    `reach` is the box of the piece as seen from (x, y): its left, top, right and bottom; the rest is cut off.
+    `reach` is the box of the piece as seen from (x, y), in its own units: its left, top, right and bottom; the rest is
+    cut off.
     `pixel` is the size of a pixel in the units of the piece, `board_pixel` that in the units of the board if they
     differ. With a `token`, the piece can be touched in a lesson.
     """

@@ -158,7 +158,7 @@ class Connection(HttpToolsProtocol):
         if self.loop.time() - self.active_at >= IDLE_S:
             self.transport.abort()
         else:
-            delay = CHECK_S if is_awaited else IDLE_S  # a client that is not awaited is not idle yet
+            delay = CHECK_S if is_awaited else IDLE_S  # from now on, a client that is not awaited cannot be idle before
             self._idle_check = self.loop.call_later(delay, self._check_idle)
 
 

@@ -343,9 +343,9 @@ def _looks_like_move(written: list[str], menu: Menu, words: Vocabulary) -> bool:
     talk_words = (*EVERYDAY_VERBS, *SERVER_VERBS, *COMMAND_VERBS)  # verbs only if the menu has them
     other_verbs = (verb for verb in words.verbs if verb not in talk_words)
     verbs = (*menu_verbs, *other_verbs)
-    game_verbs = tuple(verb for verb in menu_verbs if verb not in words.table.verbs)
+    game_verbs = tuple(verb for verb in menu_verbs if verb not in words.table.verbs)  # which may be abbreviated
     meaningful = remove_small_words(written, words) or written
-    verb = find_verb(written, verbs, words) or find_verb(meaningful, verbs, words)
+    verb = find_verb(written, verbs, words) or find_verb(meaningful, verbs, words)  # one may begin with a small word
     if verb is None and not _is_like_verb(meaningful, verbs, game_verbs, words):
         return False
     is_short = len(written) < MIN_SENTENCE_WORDS

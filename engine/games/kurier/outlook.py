@@ -121,6 +121,7 @@ def _rate_rouble(state: State) -> float:
 
 def _rate_payment(state: State, missing: int, seat: int) -> float:
     """Rate a dispatch at its guard, with the revised rules: by the roubles that are missing of the price."""
+    # More than on the road, where `_rate_savings` rates up to so many roubles; those that are missing take it down.
     strength = AT_GUARD + MOST_ROUBLES_NEEDED * _rate_rouble(state)
     if missing <= 0:
         return strength + (PAYS_NOW if seat == state.turn else PAYS_NEXT)

@@ -200,12 +200,12 @@ def choose_window(horses: Iterable[Field], ends: Iterable[Field]) -> Window:
     down = [y for _, y in spots] or [-OUTER_RADIUS, OUTER_RADIUS]
     needed_width = max(across) - min(across) + 2 * HORSE_MARGIN
     fitting_widths = [DRAWING_WIDTH / zoom for zoom in ZOOMS if DRAWING_WIDTH / zoom >= needed_width]
-    width = fitting_widths[0] if fitting_widths else DRAWING_WIDTH
+    width = min(fitting_widths, default=DRAWING_WIDTH)
     middle = (max(across) + min(across)) / 2
     leftmost, rightmost = -OUTER_RADIUS - BORDER, STRAIGHT + OUTER_RADIUS + BORDER - width
     left = min(max(middle - width / 2, leftmost), rightmost)
-    # The upper straight is above 0, the lower one below. Towards a straight without a horse, the picture ends halfway
-    # to the inner rail.
+    # As y goes down, the upper straight is at negative heights, the lower one at positive ones. Towards a straight
+    # without a horse, the picture ends halfway to the inner rail.
     top = -DRAWING_HEIGHT / 2 if min(down) < 0 else -INNER_RADIUS / 2
     bottom = DRAWING_HEIGHT / 2 if max(down) > 0 else INNER_RADIUS / 2
     return Window(round(left), top, width, bottom - top)

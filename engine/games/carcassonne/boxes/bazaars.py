@@ -341,7 +341,7 @@ class Bazaars(BoxHooks):
         return points + max(gain, auction.bid)  # the picker buys the tile, or is paid the bid
 
     def prune_menu(self, state: State, rules: Rules, seat: int, menu: Menu) -> Menu:
-        """Leave out what costs more than the tile is worth: in a game that is nearly decided all bids look the same."""
+        """Leave out what costs more than the tile is worth: a bot that has nearly won or lost would bid anything."""
         auction = get_auction(state)
         if auction is None or not auction.tile:
             return menu
