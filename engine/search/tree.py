@@ -44,14 +44,14 @@ class Search:
         self._state = state
         self._seed = seed
         self._moves_played = 0
-        self._evaluations = evaluations
+        self._max_evaluations = evaluations
         self._started_at = time.thread_time()
         self._seconds = seconds
 
     @property
     def used_part_of_evaluations(self) -> float:
-        """The part of the positions that is used up, 1 if all are: the same on every machine."""
-        return _compute_used_part(self._moves_played, self._evaluations)
+        """The part of the evaluations that is used up, 1 if all are; unlike the seconds, the same on every machine."""
+        return _compute_used_part(self._moves_played, self._max_evaluations)
 
     @property
     def used_part_of_budget(self) -> float:
@@ -75,7 +75,7 @@ class Search:
 
     def play(self, state: Any, seat: int, move: Move, chance: Chance) -> Any:
         """Return the position after a move, and count it."""
-        self._moves_played += 1
+        self._moves_played += 1  # the position after it is evaluated
         return games.perform(self.game, state, seat, move, chance).state
 
     def evaluate(self, state: Any) -> Shares:

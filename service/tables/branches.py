@@ -218,7 +218,7 @@ def move_sooner(app: App, db: Connection, place: Place, number: int, step: int) 
     """
     table, branch = snapshots.load_table(app, db, place.table), find(db, place, number, lock=True)
     played = play_out(app, db, table, branch)
-    step = min(step, len(played))
+    step = min(step, len(played))  # of moves that are impossible by now, the last possible one
     previous = find_previous_step(branch.moves, step)
     if not previous:
         raise Refused("This is the first move of its player in the branch.")

@@ -246,7 +246,7 @@ def _append_first_entries(app: App, batch: Batch, table: str, seed: bytes, new: 
 
 
 def _seat_guests(locked: LockedTable, guests: Sequence[Invitee]) -> None:
-    """Seat the bots, and the persons with a word for the dice: the organiser, mostly; the others are invited.
+    """Seat the bots, and the persons who gave a word for the dice, mostly the organiser; the others stay invited.
 
     The bots come first, so that the game begins if a person then takes the last seat.
     """

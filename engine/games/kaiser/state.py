@@ -224,7 +224,7 @@ def _capture(state: State, seat: int) -> State:
 
 
 def _pass(state: State, seat: int) -> State:
-    """Count the pass as the seat's turn (§4.1), and as a turn in which nothing happens (§5.4)."""
+    """Count the pass as the seat's opening turn (§4.1), and as a turn in which nothing happens (§5.4)."""
     return replace(state, moved=True, opened=_set_item(state.opened, seat, item=True), quiet=state.quiet + 1)
 
 

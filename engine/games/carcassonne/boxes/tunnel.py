@@ -69,6 +69,7 @@ def apply_tunnel_offered(state: State, event: TunnelOffered) -> State:
 
 
 def apply_tunnel_deferred(state: State, event: TunnelDeferred) -> State:
+    """Leave the tunnel without a token."""
     return pop_work(state)
 
 
