@@ -34,8 +34,11 @@ HTTPS_PORT = 443
 PROXY_PORT = 3128
 NAT64 = ipaddress.ip_network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 6052)
 INTERNET = ipaddress.ip_network("2000::/3")  # all IPv6 addresses of the Internet are in here
-# Those of 6to4, of Teredo and its like, and two for documentation.
-SPECIAL = [ipaddress.ip_network(text) for text in ("2002::/16", "2001::/23", "2001:db8::/32", "3fff::/20")]
+# Those for protocols, which some versions of Python call public, of 6to4, of Teredo and its like, and two for
+# documentation.
+SPECIAL = [
+    ipaddress.ip_network(text) for text in ("192.0.0.0/24", "2002::/16", "2001::/23", "2001:db8::/32", "3fff::/20")
+]
 IpAddress = IPv4Address | IPv6Address
 Resolve = Callable[[str], list[str]]
 
