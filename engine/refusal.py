@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 MAX_WORD_CHARS = 2_000
+NO_BREAK_SPACES = "\u00a0\u202f"  # French has one before a colon; Python takes them for unprintable
 
 
 class Refused(Exception):
@@ -19,7 +20,12 @@ class Refused(Exception):
         super().__init__(sentence.format(**self.words))
 
 
+def is_printable(letter: str) -> bool:
+    """Return whether a letter is no control character, and can be shown to people."""
+    return letter.isprintable() or letter in NO_BREAK_SPACES
+
+
 def _make_printable(text: str) -> str:
     """Return a player's text with control characters replaced, cut to MAX_WORD_CHARS."""
-    printable = "".join(letter if letter.isprintable() else "�" for letter in text[:MAX_WORD_CHARS])
+    printable = "".join(letter if is_printable(letter) else "�" for letter in text[:MAX_WORD_CHARS])
     return printable if len(text) <= MAX_WORD_CHARS else printable[:-1] + "…"

@@ -10,11 +10,11 @@ from typing import Any, Literal, NoReturn
 
 from msgspec import Struct
 
+from engine.refusal import is_printable
 from service.numbers import parse_int
 
 MAX_SENTENCE_CHARS = 1_000
 SENTENCE_HEAD_CHARS, SENTENCE_TAIL_CHARS = 900, 90  # that remain of a longer one
-ALLOWED_SIGNS = "\n\u00a0\u202f"  # with the no-break spaces, which Python takes for unprintable
 FINE, WRONG, MISUSE = 0, 1, 2
 INTERRUPT = 130  # 128 and the number of the signal, as in shells
 Verdict = Literal["ok", "warning", "FAILED", "look"]
@@ -149,7 +149,7 @@ def print_line(text: str) -> None:
 
 def clean_text(text: str) -> str:
     """Replace every invisible character except line ends and no-break spaces by a mark."""
-    return "".join(one if one.isprintable() or one in ALLOWED_SIGNS else "\ufffd" for one in text)
+    return "".join(one if is_printable(one) or one == "\n" else "\ufffd" for one in text)
 
 
 def print_error(sentence: str) -> None:

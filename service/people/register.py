@@ -15,7 +15,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from engine.refusal import Refused
+from engine.refusal import Refused, is_printable
 from service.numbers import parse_int
 from service.store.schema import people, seats
 
@@ -109,8 +109,7 @@ def _stacks_marks(name: str) -> bool:
     return False
 
 
-# Line ends, the joiners in words and emoji, and no-break spaces, which French has before a colon.
-ALLOWED_SIGNS = "\n\u200c\u200d\u00a0\u202f"
+JOINERS = "\n\u200c\u200d"  # line ends, and the joiners in words and emoji
 EMPTY_LINES = re.compile(r"\n{3,}")
 MAX_ADDRESS_CHARS = 254  # RFC 5321; its local part has 64, and each label of its domain 63
 ADDRESS = re.compile(
@@ -149,7 +148,7 @@ def clean_text(text: str) -> str:
     """Return a text with at most one empty line in a row; raise Refused if it has control characters."""
     lines = unicodedata.normalize("NFC", text).replace("\t", " ").splitlines()
     written = EMPTY_LINES.sub("\n\n", "\n".join(line.rstrip() for line in lines).strip())
-    if not all(letter.isprintable() or letter in ALLOWED_SIGNS for letter in written):
+    if not all(is_printable(letter) or letter in JOINERS for letter in written):
         raise Refused("Please write in letters, digits and signs, without control characters.")
     return written
 

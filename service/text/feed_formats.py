@@ -8,11 +8,12 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from msgspec import Struct
 
+from engine.refusal import is_printable
+
 ATOM_TYPE = "application/atom+xml; charset=utf-8"
 ATOM_NAMESPACE = "http://www.w3.org/2005/Atom"
 XML_LANGUAGE = "xml:lang"
 CALENDAR_TYPE = "text/calendar; charset=utf-8"
-ALLOWED_SIGNS = "\n\u00a0\u202f"  # Python takes no-break spaces for unprintable; French has one before a colon
 MAX_CALENDAR_LINE_BYTES = 75
 CALENDAR_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": None})
 
@@ -78,8 +79,8 @@ def _add_text(parent: Element, name: str, text: str, **attributes: str) -> None:
 
 
 def _remove_control_characters(text: str) -> str:
-    """Remove what cannot be printed, except line breaks and spaces; most control characters are forbidden in XML."""
-    return "".join(sign for sign in text if sign.isprintable() or sign in ALLOWED_SIGNS)
+    """Remove what cannot be printed, except line breaks; most control characters are forbidden in XML."""
+    return "".join(letter for letter in text if is_printable(letter) or letter == "\n")
 
 
 def _write_atom_moment(at: int) -> str:
