@@ -1,5 +1,6 @@
 """A stranger can do almost nothing with the address of another person."""
 
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -150,6 +151,18 @@ def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Site) 
     assert wishes not in page
     visitor.post(f"/enter/{strict.app.links.make_sign_in_token(person(strict.app), 0, strict.time)}")
     assert wishes in visitor.get(response.location)
+
+
+def test_the_link_to_the_own_settings_is_the_newest_also_at_a_seat_that_is_not_proven(strict: Site) -> None:
+    number = add_person(strict.app, VICTIM)
+    with strict.app.store.writing() as db:
+        signing_in.renew_settings_link(db, ProvenPerson(number), (), keep_feeds=False)
+    visitor = strict.new_visitor()
+    response = visitor.post("/play/kaiser", name="Mallory", address=VICTIM.address, bots="1")
+    visitor.post(f"/enter/{strict.app.links.make_sign_in_token(number, 0, strict.time)}")
+    link = re.search(r'href="(/wishes/[^"?]+)', visitor.get(response.location))
+    assert link
+    visitor.get(link[1])
 
 
 def test_no_letter_settings_of_an_erased_person_are_stored(strict: Site) -> None:
